@@ -1,4 +1,4 @@
-"""Three tools of different shape; serve them with `nexus-tools tool serve examples/tools.py`."""
+"""Three tools of different kinds; serve them with `nexus-tools tool serve examples/tools.py`."""
 
 import asyncio
 from enum import StrEnum
@@ -10,7 +10,7 @@ from nexus_tools.tool_server import Call, Variant, tool
 
 
 class Quotient(Variant, name="ok"):
-    """How often the divisor fits, and what is left."""
+    """The integer quotient, and the remainder."""
 
     quotient: int
     remainder: int
@@ -24,7 +24,7 @@ class DivisionByZero(Variant, name="err_division_by_zero"):
 
 @tool("xyz.example.math.divide@1")
 async def divide(dividend: int, divisor: int) -> Quotient | DivisionByZero:
-    """Divides two integers; the remainder has the sign of the divisor."""
+    """Divide two integers; the remainder has the sign of the divisor."""
     if divisor == 0:
         return DivisionByZero(reason=f"{dividend} cannot be divided by zero")
     quotient, remainder = divmod(dividend, divisor)
@@ -50,7 +50,7 @@ def count_words(
     text: Annotated[str, Field(max_length=20_000, description="Words separated by white space.")],
     top: Annotated[int, Field(ge=1, le=100, description="How many words to list.")] = 10,
 ) -> Words:
-    """Counts the words of a text, whatever their case."""
+    """Count the words of a text, ignoring case."""
     counts: dict[str, int] = {}
     for word in text.casefold().split():
         counts[word] = counts.get(word, 0) + 1
@@ -60,7 +60,7 @@ def count_words(
 
 
 class Ending(StrEnum):
-    """How a nap ends."""
+    """The way a nap ends."""
 
     WELL = "well"
     NIGHTMARE = "nightmare"
@@ -74,7 +74,7 @@ class Rested(Variant, name="ok"):
 
 
 class Nightmare(Variant, name="err_nightmare"):
-    """The nap failed in a way that belongs to napping."""
+    """The nap failed for a reason that belongs to napping."""
 
     reason: str
 
@@ -85,7 +85,7 @@ async def nap(
     duration_ms: Annotated[int, Field(ge=0, le=60_000)] = 100,
     ending: Ending = Ending.WELL,
 ) -> Rested | Nightmare:
-    """Sleeps, then ends as asked: well, with an error variant, or with a crash.
+    """Sleep, then end as requested: well, with an error variant, or with a crash.
 
     A nap longer than five seconds exceeds the tool's own time limit.
     """

@@ -1,6 +1,6 @@
-"""Tools on Sui: a registry on chain, a client, a Leader that dispatches invocations, a localnet.
+"""Tools on Sui: an on-chain registry, a client, a Leader that dispatches invocations, a localnet.
 
-What most programs need is offered here, and imported when it is first used.
+The names that most programs need are available here and imported at first use.
 """
 
 import lazy_loader

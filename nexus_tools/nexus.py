@@ -1,4 +1,4 @@
-"""The front door: tools, invocations, leaders, workflows, events of one deployment, for one key."""
+"""The main entry point: the tools, leaders and workflows of one deployment, for one key."""
 
 import asyncio
 import tempfile
@@ -50,26 +50,26 @@ if TYPE_CHECKING:
 Event = TypeVar("Event", bound=RegistryEvent)
 
 _ENOUGH_MIST = 1_000_000_000
-"""What a key should have before it publishes or leads; a faucet is asked for less."""
+"""The minimum balance before publishing or leading; with less, the faucet is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """An event of the package where it stands on chain; the time is in ms since 1970."""
+    """An event of the packages with its position on chain; the time is in ms since 1970."""
 
     event: RegistryEvent
     transaction: Digest
     checkpoint: int
     timestamp_ms: int | None
     cursor: Cursor
-    """Where to go on behind it."""
+    """The cursor with which to continue after this event."""
 
 
 @checks_arguments
 class Nexus:
-    """Tools, workflows, schedules, invocations, leaders of one deployment, in the name of one key.
+    """The tools, workflows, schedules, invocations and leaders of one deployment, for one key.
 
-    Every verb raises the `NexusError` that says what, where and what next.
+    Every method raises a `NexusError` that says what is wrong, where, and what to do next.
     """
 
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
@@ -90,10 +90,11 @@ class Nexus:
     async def at(
         cls, where: Where = None, key: Who = None, *, deployment: Deployment | None = None
     ) -> AsyncIterator[Self]:
-        """The package as it is published on a network; without a key, only to read.
+        """Open the published deployment on a network; without a key it is read-only.
 
-        Networks, keys and deployments are found by name where the command line finds them. A
-        pysui configuration brings its active profile and, if no other is given, its active key.
+        Networks, keys and deployments are found by name as on the command line. A pysui
+        configuration provides its active profile and, if no other key is given, its active key.
+
         Raises `network_unknown`, `account_unknown`, `package_not_published` and
         `package_incompatible`.
         """
@@ -110,23 +111,23 @@ class Nexus:
     async def publish(
         cls, where: Where = None, key: Who = None, *, lock: bool = True
     ) -> AsyncIterator[Self]:
-        """A deployment of its own, published with the key, which is funded where there is a faucet.
+        """Publish a new deployment with the key, and open it.
 
-        Its upgrades are locked: the key can propose one, which waits for 14 days. Without `lock` it
-        gets the `UpgradeCap`. Where the network is given by name, `at` finds the deployment
-        afterwards.
+        If the network has a faucet, the key is funded first. Upgrades are locked: the key can
+        propose one, which waits for 14 days. Without `lock` the key receives the `UpgradeCap`. If
+        the network is given by name, `at` finds the deployment later.
         """
         network, signer = select_network(where, key)
         if signer is None:
-            raise UsageError("key_missing", "a key is needed that publishes the package")
+            raise UsageError("key_missing", "publishing the packages requires a key")
         async with SuiClient(network, signer) as client:
             await _fund(client)
-            known = Settings.load() if where is None or isinstance(where, str) else None
-            locks = await _locks(client, known) if lock else None
+            settings = Settings.load() if where is None or isinstance(where, str) else None
+            locks = await _locks(client, settings) if lock else None
             published = await Publisher(client).publish(locks)
-            assert published.deployment is not None  # it is no dry run
-            if known is not None:
-                known.remember(published.deployment, network.name)
+            assert published.deployment is not None  # this is not a dry run
+            if settings is not None:
+                settings.remember(published.deployment, network.name)
             yield cls(client, published.deployment)
 
     # --- Invocations
@@ -140,16 +141,19 @@ class Nexus:
         max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> Answer:
-        """Have a leader call a tool on chain, delete the invocation, and give the tool's answer.
+        """Request an invocation of a tool, wait for the tool's answer, and return it.
 
-        One or two leaders are named: the first ones of `leaders`, ids or names, that can be, or
-        without it those that `Invocations.leaders_for` draws. Inputs that the tool's schema refuses
-        are not paid for. What no leader closed in time expires: the refund is whole. Whoever
-        cancels it leaves the invocation to `Invocations.mine`. Where answers have to be signed, the
-        chain verified it and keeps no signature: that of the answer is None. An answer that breaks
-        the tool's output schema stays on chain, and in `OutputInvalidError.answer`. Raises
-        `InvocationFailedError`, `OutputInvalidError`, `input_invalid`, `tool_unknown`, `not_closed`
-        if no leader works, and as `Invocations.request`.
+        One or two leaders are named: the first usable ones of `leaders`, IDs or names, or by
+        default those that `Invocations.leaders_for` draws. Inputs are validated against the tool's
+        schema before anything is paid. The invocation is deleted afterwards. If no leader closes it
+        in time, it expires with a full refund. After a cancellation of this call, the invocation is
+        in `Invocations.mine`.
+
+        If answers must be signed, the chain verifies the signature and does not store it, so that
+        of the answer is None. An answer that violates the tool's output schema stays on chain, and
+        is in `OutputInvalidError.answer`. Raises `InvocationFailedError`, `OutputInvalidError`,
+        `input_invalid`, `tool_unknown`, `not_closed` if no leader responds, and as
+        `Invocations.request`.
         """
         tool = await self.tools.get(fqn)
         InterfaceValidator(tool.definition.parse()).check_input(dict(inputs))
@@ -178,31 +182,34 @@ class Nexus:
         inputs: Mapping[str, Any],
         **terms: Any,
     ) -> ExecutionState:
-        """Have leaders carry a workflow on chain, and give what it came to once it has ended.
+        """Start an execution of a workflow, wait for its end, and return its final state.
 
-        `terms` are those of `Executions.begin`, and it raises as that does. What it stored stays,
-        for its results are there: `executions.clean` removes it. Bound it with `asyncio.timeout`;
-        whoever cancels it leaves the execution to `Executions.list`. Raises `workflow_unknown`.
+        `terms` are those of `Executions.begin`, whose errors it raises. The results are stored on
+        chain until `executions.clean` removes them. Bound it with `asyncio.timeout`: after a
+        cancellation the execution is in `Executions.list`. Raises `workflow_unknown`.
         """
         published = await self.workflows.get(workflow)
-        begun = await self.executions.begin(published, inputs, **terms)
-        return await self.executions.wait(begun.execution)
+        started = await self.executions.begin(published, inputs, **terms)
+        return await self.executions.wait(started.execution)
 
     # --- Names
 
     async def proof(self, tool: Tool | ToolFqn | str, *, fresh: bool = False) -> "Proof":
-        """Whether the domain in a tool's name lists the tool's owner, asked over https.
+        """Query, over HTTPS, whether the domain in a tool's name lists the tool's owner.
 
-        The host learns that somebody asks; what it said is kept for a day in the user's cache,
-        unless a `fresh` word is wanted. Raises `tool_unknown`.
+        The host learns about the query. Its response is cached for a day in the user's cache;
+        `fresh` bypasses the cache. Raises `tool_unknown`.
         """
-        found = tool if isinstance(tool, Tool) else await self.tools.get(tool)
-        owner = await self.tools.owner(found)
-        return await self.ask_domain(ToolFqn.parse(found.fqn).domain, owner, fresh=fresh)
+        registered = tool if isinstance(tool, Tool) else await self.tools.get(tool)
+        owner = await self.tools.owner(registered)
+        return await self.ask_domain(ToolFqn.parse(registered.fqn).domain, owner, fresh=fresh)
 
     async def ask_domain(self, domain: str, owner: Address, *, fresh: bool = False) -> "Proof":
-        """Whether a domain, as FQNs write it, lists an owner for this registry; as `proof`."""
-        # Late: it brings an HTTP client.
+        """Query whether a domain, as FQNs write it, lists an owner for this registry.
+
+        It is otherwise as `proof`.
+        """
+        # Imported late, because it imports an HTTP client.
         from nexus_tools.registry.domain_proof import asking_domains  # noqa: PLC0415
 
         async with asking_domains(Settings.load().cache_directory / "domains") as proofs:
@@ -219,15 +226,16 @@ class Nexus:
     async def events(
         self, *kinds: type[RegistryEvent], after: Cursor | None = None, timestamps: bool = False
     ) -> AsyncGenerator[Happened, None]:
-        """What happens from now on, or happened `after` a cursor, in order and without end.
+        """Yield events from now on, or from `after` a cursor, in order and without end.
 
-        Only these kinds, or all of the package. The node may be away for any time: nothing is lost
-        and nothing comes twice. Close the iterator when you leave it early
-        (`contextlib.aclosing`). Raises `chain_went_back` if the node was set back before what was
-        given or the cursor, as a localnet is by a revert.
+        Only these kinds are included, or all of the packages. An outage of the node loses and
+        repeats no event. Close the iterator with `contextlib.aclosing` if you leave it early.
+
+        Raises `chain_went_back` if the chain was rolled back before a yielded event or the cursor,
+        for example by a revert of a localnet.
         """
-        wanted = event_filter(self.deployment, *kinds)
-        items = follow_events(self.client, wanted, after, timestamps=timestamps)
+        kinds_filter = event_filter(self.deployment, *kinds)
+        items = follow_events(self.client, kinds_filter, after, timestamps=timestamps)
         async with aclosing(items):
             async for item in items:
                 event = isinstance(item, EventRecord) and parse_event(self.deployment, item.event)
@@ -253,18 +261,19 @@ class Nexus:
         storages: "Mapping[str, Fetch | str] | None" = None,
         **config: Any,
     ) -> "AsyncIterator[Leader]":
-        """A leader at work until the block ends, under its name and with a key of its own.
+        """Run a leader until the block ends.
 
-        It is the one of that name that the key owns or works for; if there is none, one is
-        registered. The owner's key makes it active, and inactive again in the end unless it was
-        active before, so that no further invocation names it. Without a key one is made, where a
-        faucet can fund it; without a journal (a SQLite file) it remembers nothing after the block.
-        `storages` say where inputs are had that are not on chain: a function, or a URL with
-        `{key}`, by the name of the storage. `config` are further fields of `LeaderConfig`. Raises
-        `key_missing`, `not_in_force`, `argument_invalid`, `config_invalid`, and as
+        It is the leader of that name that the key owns or works for; a new one is registered if
+        none exists. The owner's key activates it, and deactivates it at the end unless it was
+        active before. Without a key a new one is created if a faucet can fund it. Without a
+        `journal`, a SQLite file, it keeps no state after the block. `storages` maps names of
+        storages to a function, or to a URL with `{key}`, that returns off-chain inputs. `config`
+        are further fields of `LeaderConfig`.
+
+        Raises `key_missing`, `not_in_force`, `argument_invalid`, `config_invalid`, and as
         `LeaderRegistry.register` and `Leader.run`.
         """
-        # Late: the Leader brings an HTTP client and pydantic.
+        # Imported late, because the Leader imports an HTTP client and pydantic.
         from nexus_tools.leader import (  # noqa: PLC0415
             LOOPBACK,
             Leader,
@@ -285,28 +294,28 @@ class Nexus:
             await _fund(client)
             leaders = LeaderRegistry(client, self.deployment)
             leader_id = await stack.enter_async_context(_active_leader(leaders, name))
-            named = (client, [signer], self.deployment, leader_id)
-            leader = Leader(settings, *named, storages=functions)
+            identity = (client, [signer], self.deployment, leader_id)
+            leader = Leader(settings, *identity, storages=functions)
             await stack.enter_async_context(_running(leader))
             yield leader
 
 
-async def _locks(client: SuiClient, known: Settings | None) -> LockDeployment:
-    """The `upgrade_lock` of the network that the settings know, or a new one."""
+async def _locks(client: SuiClient, settings: Settings | None) -> LockDeployment:
+    """Return the network's `upgrade_lock` from the settings, or publish a new one."""
     name, chain_id = client.network.name, await client.chain_id()
-    locks = None if known is None else known.find_locks(name, chain_id)
+    locks = None if settings is None else settings.find_locks(name, chain_id)
     if locks is None:
         _, locks = await Publisher(client).publish_lock()
-        assert locks is not None  # it is no dry run
-        if known is not None:
-            known.remember_locks(locks, name)
+        assert locks is not None  # this is not a dry run
+        if settings is not None:
+            settings.remember_locks(locks, name)
     return locks
 
 
 async def _fund(client: SuiClient) -> None:
-    """Ask the network's faucet, if it has one and the key has little."""
-    poor = client.network.faucet_url and await client.balance(client.address) < _ENOUGH_MIST
-    if poor:
+    """Request SUI from the network's faucet, if it has one and the key has little."""
+    needs_funds = client.network.faucet_url and await client.balance(client.address) < _ENOUGH_MIST
+    if needs_funds:
         await request_sui(client.network, client.address)
 
 
@@ -314,33 +323,33 @@ def _new_key(network: Network) -> KeyPair:
     if network.faucet_url is None:
         raise UsageError(
             "key_missing",
-            f"a leader needs a key of its own, and {network.name} has no faucet for a new one",
-            hint="give `key=` one that has SUI",
+            f"a leader needs its own key, and {network.name} has no faucet to fund a new one",
+            hint="Pass a funded key as `key=`.",
         )
     return KeyPair.new()
 
 
 @asynccontextmanager
 async def _active_leader(leaders: LeaderRegistry, name: str) -> AsyncIterator[Address]:
-    """The time in which the key's leader of that name, registered if need be, is active."""
+    """Activate the key's leader of that name, registering it if needed, until the block ends."""
     leader, key = await _find_leader(leaders, name), leaders.client.address
     if leader is None:
         _, leader_id = await leaders.register(name, activate=True)
-        makes_active = True
+        must_deactivate = True
     else:
         leader_id = leader.id
-        makes_active = leader.owner.owner == key and not leader.accepting
-        if makes_active:
+        must_deactivate = leader.owner.owner == key and not leader.accepting
+        if must_deactivate:
             await leaders.activate(leader_id)
     try:
         yield leader_id
     finally:
-        if makes_active and (await leaders.get(leader_id)).accepting:
+        if must_deactivate and (await leaders.get(leader_id)).accepting:
             await leaders.deactivate(leader_id)
 
 
 async def _find_leader(leaders: LeaderRegistry, name: str) -> RegisteredLeader | None:
-    """The leader of that name that the key owns or works for."""
+    """Return the leader of that name that the key owns or works for, or None."""
     key = leaders.client.address
     for leader in await leaders.list():
         if leader.name == name and key in (leader.owner.owner, *leader.workers.entries):
@@ -350,7 +359,7 @@ async def _find_leader(leaders: LeaderRegistry, name: str) -> RegisteredLeader |
 
 @asynccontextmanager
 async def _running(leader: "Leader") -> AsyncIterator[None]:
-    """The time in which a leader works; raises what keeps it from that."""
+    """Run a leader until the block ends. Raises the error that stops it."""
     running = asyncio.create_task(leader.run())
     ready = asyncio.create_task(leader.ready.wait())
     await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""A Move module put together row by row, which no compiler has to make."""
+"""An assembler of Move modules: it builds the tables row by row, without a compiler."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -19,9 +19,9 @@ _VERSION, _FLAVOR = 7, 5
 
 
 class Assembler:
-    """The tables of a module; what is added gives back its index, and is added once.
+    """The tables of a module; each added item is stored once, and its index is returned.
 
-    `rows` are what the tables begin with.
+    `rows` are the initial contents of the tables.
     """
 
     def __init__(self, address: bytes, name: str, **rows: Iterable[Any]) -> None:
@@ -33,26 +33,26 @@ class Assembler:
 
     @classmethod
     def extending(cls, module: CompiledModule) -> Self:
-        """All that a module has, to be added to."""
+        """Return an assembler that starts with the tables of a module."""
         tables = {table: getattr(module, table) for table in _TABLES}
         return cls(module.address, module.name, **tables)
 
     def row(self, table: str, row: Any) -> int:
-        """A row of any table."""
+        """Add a row to any table."""
         rows = self.tables[table]
         return rows.setdefault(row, len(rows))
 
     def identifier(self, name: str) -> int:
-        """A name."""
+        """Add a name."""
         return self.row("identifiers", name)
 
     def module(self, address: bytes, name: str) -> int:
-        """The handle of a module, this one or another."""
+        """Add the handle of a module, this one or another."""
         handle = ModuleHandle(self.row("addresses", bytes(address)), self.identifier(name))
         return self.row("module_handles", handle)
 
     def signature(self, tokens: Iterable[SignatureToken]) -> int:
-        """A list of types."""
+        """Add a list of types."""
         return self.row("signatures", tuple(tokens))
 
     def datatype_handle(
@@ -62,7 +62,7 @@ class Assembler:
         abilities: Ability,
         type_parameters: Iterable[DatatypeTypeParameter] = (),
     ) -> int:
-        """The handle of a struct or enum."""
+        """Add the handle of a struct or enum."""
         handle = DatatypeHandle(module, self.identifier(name), abilities, tuple(type_parameters))
         return self.row("datatype_handles", handle)
 
@@ -74,7 +74,7 @@ class Assembler:
         returns: Iterable[SignatureToken] = (),
         constraints: Iterable[Ability] = (),
     ) -> int:
-        """The handle of a function; `constraints` are those of its type parameters."""
+        """Add the handle of a function; `constraints` are those of its type parameters."""
         handle = FunctionHandle(
             module,
             self.identifier(name),
@@ -85,10 +85,10 @@ class Assembler:
         return self.row("function_handles", handle)
 
     def instantiation(self, table: str, target: int, types: Iterable[SignatureToken]) -> int:
-        """A row of a table of instantiations."""
+        """Add a row to a table of instantiations."""
         return self.row(table, Instantiation(target, self.signature(types)))
 
     def build(self) -> CompiledModule:
-        """The module."""
+        """Return the module."""
         tables: dict[str, Any] = {table: tuple(rows) for table, rows in self.tables.items()}
         return CompiledModule(_VERSION, _FLAVOR, self.self_handle, **tables)

@@ -1,9 +1,10 @@
-"""What the package's verbs cost, and what is left to a leader of its fees.
+"""The costs of the package's operations, and a leader's margin from its fees.
 
-Transactions of executions and schedules are measured by `execution_economics.py`.
+`execution_economics.py` measures transactions of executions and schedules.
 
-Each verb is executed on a localnet at the reference gas price of 1 000 MIST, once for each size of
-a batch. Computation is in gas units, so it follows at any other price; storage depends on none.
+Each operation is executed on a localnet at the reference gas price of 1 000 MIST, once for each
+batch size. Computation is in gas units, so it can be converted to any other price. Storage does not
+depend on the price.
 """
 
 import argparse
@@ -54,14 +55,14 @@ from nexus_tools.tool.signing.signed_outcome import outcome_message
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SIGNED_BATCHES = (1, 16, 32, 64)
 MAX_SIGNED = 32
-"""The most signed answers that pay in one transaction: a Leader's batch ends there."""
+"""The maximum number of signed answers per transaction at which a Leader's batch pays."""
 
 LARGE_BATCHES = (1, 2, 4, 8, 16, 32)
 LARGE_BYTES = 64_000
-"""Inputs nearly as large as the registry takes."""
+"""Inputs nearly as large as the registry allows."""
 
 RECORDS = 1_000
-"""How many false settlements a bought record has."""
+"""The number of false settlements in a bought record."""
 
 _SUI = 1_000_000_000
 _INPUTS: Mapping[str, object] = {"a": 20, "b": 22}
@@ -77,9 +78,9 @@ _PRICED, _FREE, _SIGNED = (
 
 @dataclass(frozen=True, slots=True)
 class Economy:
-    """All that was measured by the rules of one protocol version.
+    """All measurements under the rules of one protocol version.
 
-    Costs are for one invocation of as many in a transaction as the key says.
+    Costs are per invocation, for the batch size in the key.
     """
 
     protocol: int
@@ -95,7 +96,7 @@ class Economy:
     executions: Mapping[str, Step] = field(default_factory=dict)
 
     def fail_fee_mist(self, price: int, more_bytes: int = 0) -> int:
-        """What failing an invocation pays, with so many bytes of inputs more."""
+        """Return the fee for failing an invocation, with `more_bytes` of additional inputs."""
         settings = self.settings
         return (
             settings.fee_gas_units * price
@@ -104,20 +105,20 @@ class Economy:
         )
 
     def settle_fee_mist(self, price: int, more_bytes: int = 0) -> int:
-        """What settling it pays."""
+        """Return the fee for settling it."""
         per_byte = self.settings.fee_per_outcome_byte_mist
         margin = self.settings.settle_margin_mist
         return self.fail_fee_mist(price, more_bytes) + margin + per_byte * self.answer_bytes
 
     @property
     def record_mist(self) -> int:
-        """What it costs to settle `RECORDS` invocations of one's own: prices and fees come back."""
+        """The cost of settling `RECORDS` of one's own invocations: prices and fees come back."""
         verbs = ("request, 16 at once", "settle, 16 at once", "delete, 16 at once")
         return RECORDS * sum(self.verbs[verb].mist() for verb in verbs)
 
 
 class _World:
-    """A localnet with the package, tools, a leader and a requester, who all have SUI."""
+    """A localnet with the package, tools, a leader and a requester, all with SUI."""
 
     def __init__(self, client: SuiClient, deployment: Deployment) -> None:
         self.client = client
@@ -129,7 +130,7 @@ class _World:
         self.verbs: dict[str, Cost] = {}
 
     async def found(self) -> Address:
-        """Register a leader, and three tools that list it; gives the leader."""
+        """Register a leader, and three tools that list it; return the leader."""
         sent, leader = await self.leaders.register("measured", activate=True)
         self.verbs["register a leader"] = cost_of(sent)
         terms = {
@@ -152,7 +153,7 @@ class _World:
     async def request(
         self, name: str, leader: Address, count: int, asked: Mapping[str, object]
     ) -> list[Address]:
-        """So many invocations, requested in as few transactions as they fit into."""
+        """Request `count` invocations in as few transactions as possible."""
         tool = await self.tools.get(f"{name}@1")
         settings = await self.leaders.settings()
         inputs = ports_of(asked)
@@ -179,7 +180,7 @@ class _World:
         return found
 
     def _measured(self, verb: str, cost: Cost, count: int) -> None:
-        """Keep what a verb costs alone, and what one of 16 in a transaction does."""
+        """Record the cost of an operation alone, or its share in a transaction of 16."""
         if count == 1:
             self.verbs[verb] = cost
         elif count == 16:
@@ -193,7 +194,7 @@ class _World:
         count: int,
         asked: Mapping[str, object] = _INPUTS,
     ) -> Cost:
-        """What one of so many closings in a transaction costs; and what deleting one does."""
+        """Close invocations in one transaction; return the cost of one and record its deletion."""
         places = await self.request(name, leader, count, asked)
         builder = TransactionBuilder()
         for place in places:
@@ -230,7 +231,7 @@ def _definition(name: str) -> ToolDefinition:
 
 
 async def measure(protocol: int) -> Economy:
-    """Execute each verb by the rules of a protocol version."""
+    """Execute each operation under the rules of a protocol version."""
     async with Localnet(origin=Origin(protocol_version=protocol)) as localnet:
         network = Network("localnet", localnet.url, localnet.url)
         key = KeyPair.new()
@@ -246,8 +247,8 @@ async def measure(protocol: int) -> Economy:
             failing = {n: await world.close(_FREE, leader, _FAILURE, n) for n in BATCHES}
             signed = {n: await world.close(_SIGNED, leader, _ANSWER, n) for n in SIGNED_BATCHES}
             settling_large, failing_large = [
-                {n: await world.close(_FREE, leader, each, n, _LARGE) for n in LARGE_BATCHES}
-                for each in (_ANSWER, _FAILURE)
+                {n: await world.close(_FREE, leader, answer, n, _LARGE) for n in LARGE_BATCHES}
+                for answer in (_ANSWER, _FAILURE)
             ]
             verbs = world.verbs | {
                 "settle, with a price": settling[1],
@@ -274,16 +275,16 @@ async def measure(protocol: int) -> Economy:
 
 
 def verbs_table(economies: Sequence[Economy]) -> Iterable[str]:
-    """The cost of each verb, net, at the price of a localnet."""
+    """Yield a table of the net cost of each operation, at the price of a localnet."""
     yield f"MIST for each verb at a gas price of {PRICE}, after rebates, by protocol"
-    yield f"{'verb':24}" + "".join(f"{each.protocol:>16}" for each in economies)
+    yield f"{'verb':24}" + "".join(f"{economy.protocol:>16}" for economy in economies)
     for verb in economies[0].verbs:
-        costs = "".join(f"{each.verbs[verb].mist():>16,}" for each in economies)
+        costs = "".join(f"{economy.verbs[verb].mist():>16,}" for economy in economies)
         yield f"{verb:24}{costs}"
 
 
 def margins_table(economy: Economy) -> Iterable[str]:
-    """What is left of a fee when gas is paid: for each price and size of a batch."""
+    """Yield a table of fees minus gas, for each price and batch size."""
     yield f"MIST left to a leader for each invocation, protocol {economy.protocol}"
     sizes = "".join(f"{size:>12}" for size in BATCHES)
     yield f"{'':18}{'fee':>12}{sizes}"
@@ -301,17 +302,17 @@ def margins_table(economy: Economy) -> Iterable[str]:
 
 
 def large_table(economy: Economy) -> Iterable[str]:
-    """The same for inputs that are nearly as large as can be."""
+    """Yield the same table for inputs that are nearly as large as allowed."""
     sizes = "".join(f"{size:>12}" for size in LARGE_BATCHES)
     yield f"… with inputs of {LARGE_BYTES:,} bytes each, protocol {economy.protocol}"
     yield f"{'':18}{'fee':>12}{sizes}"
     for price in PRICES:
         for name, (fee, left) in large_margins(economy, price).items():
-            yield f"{name:12}{price:>6}{fee:>12,}" + "".join(f"{each:>12,}" for each in left)
+            yield f"{name:12}{price:>6}{fee:>12,}" + "".join(f"{amount:>12,}" for amount in left)
 
 
 def large_margins(economy: Economy, price: int) -> Mapping[str, tuple[int, list[int]]]:
-    """Fee and margins of settling and of failing with large inputs, for each size of a batch."""
+    """Return fee and margins of settling and failing with large inputs, for each batch size."""
     more = ports_of(_LARGE).size() - economy.input_bytes
     fees = {
         "settle": (economy.settle_fee_mist(price, more), economy.settling_large),
@@ -324,7 +325,7 @@ def large_margins(economy: Economy, price: int) -> Mapping[str, tuple[int, list[
 
 
 def broken_rules(economy: Economy) -> Iterable[str]:
-    """Where a fee would make something else pay than to settle."""
+    """Yield the cases in which a fee makes another action more profitable than settling."""
     for price in PRICES:
         for size in BATCHES:
             settled = economy.settle_fee_mist(price) - economy.settling[size].mist(price)
@@ -364,7 +365,7 @@ def _document(economy: Economy) -> dict[str, object]:
 
 
 def main() -> int:
-    """Measure and print; 1 if by the default settings something else pays than to settle."""
+    """Measure and print; return 1 if another action than settling pays by the default settings."""
     parser = argparse.ArgumentParser(prog="scripts/economics", description=__doc__)
     parser.add_argument("--json", action="store_true", help="figures for programs")
     arguments = parser.parse_args()
@@ -373,17 +374,17 @@ def main() -> int:
         for protocol in PROTOCOLS
     ]
     if arguments.json:
-        print(json.dumps([_document(each) for each in economies], indent=2))
+        print(json.dumps([_document(economy) for economy in economies], indent=2))
     else:
         lines = [*verbs_table(economies)]
-        for each in economies:
-            lines += ["", *margins_table(each), "", *large_table(each)]
-            lines += ["", *execution_table(each.protocol, each.executions)]
-        for each in economies:
-            sui = each.record_mist / _SUI
+        for economy in economies:
+            lines += ["", *margins_table(economy), "", *large_table(economy)]
+            lines += ["", *execution_table(economy.protocol, economy.executions)]
+        for economy in economies:
+            sui = economy.record_mist / _SUI
             lines += [f"a record of {RECORDS:,} false settlements: {sui:.2f} SUI"]
         print("\n".join(lines))
-    broken = [line for each in economies for line in broken_rules(each)]
+    broken = [line for economy in economies for line in broken_rules(economy)]
     print("\n".join(broken) if broken else "settle > fail >= silence, everywhere")
     return 1 if broken else 0
 

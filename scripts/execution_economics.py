@@ -1,6 +1,6 @@
 """Costs and payments of the transactions of executions and schedules.
 
-Each one is executed on localnets of two gas prices. Payments are linear in the price.
+Each one is executed on localnets with two gas prices. Payments are linear in the price.
 """
 
 import asyncio
@@ -73,11 +73,11 @@ class Step:
     paid_units: float
 
     def paid_mist(self, price: int) -> int:
-        """Return what the sender is paid at a gas price."""
+        """Return the sender's payment at a gas price."""
         return round(self.fixed_mist + self.paid_units * price)
 
     def margin_mist(self, price: int) -> int:
-        """Return what is left to the sender."""
+        """Return the sender's margin."""
         return self.paid_mist(price) - self.cost.mist(price)
 
 
@@ -111,12 +111,12 @@ class _World:
         return await workflows.get(fqn)
 
     async def send(self, name: str, builder: TransactionBuilder) -> Sent:
-        """Send a transaction of the worker, and keep its cost and payment."""
+        """Send a transaction of the worker, and record its cost and payment."""
         before = await self.worker.balance(self.worker.address)
         sent = await PackageClient(self.worker, self.deployment).send(builder)
         gained_mist = await self.worker.balance(self.worker.address) - before
         cost = cost_of(sent, self.price)
-        # The payment leaves out the part of the storage fee that Sui never gives back.
+        # The payment excludes the part of the storage fee that Sui does not refund.
         self.samples[name] = _Sample(cost, gained_mist + cost.mist(self.price))
         return sent
 
@@ -151,7 +151,7 @@ class _World:
         await execution.close(EFFORT, "first", _LIST, has_steps=False)
 
     async def begin(self, workflow: PublishedWorkflow, max_steps: int = 100) -> "_Execution":
-        """Begin an execution as its owner, with its first run requested."""
+        """Start an execution as its owner, with its first run requested."""
         before = await self.owner.balance(self.owner.address)
         executions = Executions(self.owner, self.deployment)
         funds_mist = 10 * _SUI
@@ -192,7 +192,7 @@ class _World:
         await self.trigger(COLLECT, one)
 
     async def trigger(self, name: str, *schedules: Address) -> None:
-        """Collect what has ended, and trigger schedules, in one transaction."""
+        """Clean up ended executions and trigger schedules, in one transaction."""
         verbs, builder = Schedules(self.worker, self.deployment), TransactionBuilder()
         for schedule in schedules:
             found, began = await verbs.get(schedule), await verbs.uncollected(schedule)
@@ -201,7 +201,7 @@ class _World:
 
 
 class _Execution:
-    """An execution that the worker carries."""
+    """An execution whose runs the worker dispatches."""
 
     def __init__(self, world: _World, workflow: PublishedWorkflow, execution: Address) -> None:
         self._world, self._workflow, self._id = world, workflow, execution
@@ -209,14 +209,14 @@ class _Execution:
         self._requests: dict[str, Address] = {}
 
     def look(self, sent: Sent) -> None:
-        """Keep what was requested."""
+        """Record the requested invocations."""
         for event in sent.events:
             parsed = parse_event(self._world.deployment, event)
             if isinstance(parsed, InvocationRequested) and parsed.attempt is not None:
                 self._requests[self._names[parsed.attempt.run.vertex]] = parsed.invocation
 
     async def settle_alone(self, vertex: str, outcome: Outcome) -> None:
-        """Close a run, and do not go on."""
+        """Close a run without advancing the execution."""
         builder, world = TransactionBuilder(), self._world
         add_outcome(builder, world.deployment, self._requests[vertex], world.leader, outcome)
         await world.send("", builder)
@@ -224,7 +224,7 @@ class _Execution:
     async def close(
         self, name: str, vertex: str, outcome: Outcome, *, has_steps: bool = True
     ) -> None:
-        """Close a run and go on, in one transaction."""
+        """Close a run and advance the execution in one transaction."""
         builder, world = TransactionBuilder(), self._world
         invocation = self._requests[vertex]
         add_outcome(builder, world.deployment, invocation, world.leader, outcome)
@@ -235,7 +235,7 @@ class _Execution:
         self.look(await world.send(name, builder))
 
     async def advance(self, name: str, vertex: str) -> None:
-        """Go on with a closed run."""
+        """Advance the execution from a closed run."""
         builder, invocation = TransactionBuilder(), self._requests[vertex]
         add_advance(builder, self._world.deployment, self._id, self._workflow.id, invocation)
         await self._world.send(name, builder)
@@ -299,7 +299,7 @@ async def _measure(protocol: int, price: int) -> Mapping[str, _Sample]:
 
 @contextmanager
 def _validators_ask_for(price: int) -> Iterator[None]:
-    """Let localnets that begin inside have this reference gas price."""
+    """Set the reference gas price of localnets that start inside the block."""
     before = system_state.GAS_PRICE
     system_state.GAS_PRICE = price
     try:
@@ -309,7 +309,7 @@ def _validators_ask_for(price: int) -> Iterator[None]:
 
 
 def measure_executions(protocol: int) -> Mapping[str, Step]:
-    """Execute each transaction by the rules of a protocol version."""
+    """Execute each transaction under the rules of a protocol version."""
     low, high = _MEASURED_PRICES
     cheap, dear = (asyncio.run(_measure(protocol, price)) for price in _MEASURED_PRICES)
     steps = {}
@@ -335,7 +335,7 @@ def execution_table(protocol: int, steps: Mapping[str, Step]) -> Iterable[str]:
 
 
 def execution_document(steps: Mapping[str, Step]) -> dict[str, object]:
-    """Return the same for programs."""
+    """Return the same data as a JSON document."""
     return {
         name: {
             "gas_units": step.cost.units,
@@ -347,7 +347,7 @@ def execution_document(steps: Mapping[str, Step]) -> dict[str, object]:
 
 
 def broken_execution_rules(steps: Mapping[str, Step]) -> Iterable[str]:
-    """Yield where something else pays than settling, or a keeper loses."""
+    """Yield the cases in which another action pays more than settling, or a keeper loses."""
     for price in PRICES if steps else ():
         left = {name: step.margin_mist(price) for name, step in steps.items()}
         for settle in (SETTLE, SETTLE_LAST, EFFORT):

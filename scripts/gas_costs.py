@@ -1,4 +1,4 @@
-"""Gas prices, protocols and costs of the economy that `scripts/economics` measures."""
+"""Gas prices, protocols and costs for the measurements of `scripts/economics`."""
 
 from dataclasses import dataclass
 
@@ -13,21 +13,21 @@ PROTOCOLS = (105, 140)
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a verb costs whoever sends it: gas units of computation, and storage after rebates."""
+    """The sender's cost: gas units of computation, and storage after rebates."""
 
     units: int
     storage_mist: int
 
     def mist(self, price: int = PRICE) -> int:
-        """The cost at a gas price, in MIST."""
+        """Return the cost at a gas price, in MIST."""
         return self.units * price + self.storage_mist
 
     def per(self, count: int) -> "Cost":
-        """The share of one of so many in a transaction."""
+        """Return the share of one of `count` operations in a transaction."""
         return Cost(self.units // count, self.storage_mist // count)
 
 
 def cost_of(sent: Sent, price: int = PRICE) -> Cost:
-    """Return what a transaction at a gas price cost."""
+    """Return the cost of a transaction at a gas price."""
     gas = sent.cost
     return Cost(gas.computation_cost // price, gas.storage_cost - gas.storage_rebate)

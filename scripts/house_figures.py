@@ -1,7 +1,7 @@
-"""How the house is built, in numbers: `scripts/figures [ROOT]`, of this checkout or of another.
+"""Statistics of the code: `scripts/figures [ROOT]`, for this checkout or another.
 
-Lines are those of files; a body is a function's lines without docstring, comments and blank lines;
-comments are counted for 100 lines that are neither blank nor a docstring.
+Lines are those of files. A body is a function's lines without docstring, comments and blank lines.
+Comments are counted per 100 lines that are neither blank nor part of a docstring.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from benchmarks.ethereum import InProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = 30
-# Rooms that are so large that a figure of the whole says little.
+# Packages that are too large for a single total.
 LARGE = ("bridges", "cli", "lending", "localnet")
 
 
@@ -69,7 +69,7 @@ def _p90(values: list[int]) -> float:
 
 
 def _comments_and_code(text: str) -> tuple[int, int]:
-    """Comments that say something to a reader, and lines of code."""
+    """Return the numbers of comments for readers, and of lines of code."""
     comments, code = 0, set[int]()
     docstrings = _docstring_lines(text)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -114,7 +114,7 @@ def _bodies(text: str) -> Iterator[int]:
 
 
 def _importers(root: Path) -> dict[str, int]:
-    """How many modules import each module, late and type-only imports included."""
+    """Return how many modules import each module, including late and type-only imports."""
     sys.path.insert(0, str(root))
     graph = grimp.build_graph("nexus_tools", cache_dir=None)
     return {
@@ -125,10 +125,10 @@ def _importers(root: Path) -> dict[str, int]:
 
 
 def _print_entered() -> None:
-    """The files that the node enters for a transfer, and for publishing our package."""
+    """Print the files that the node executes for a transfer, and for publishing our package."""
     chain = InProcess()
     for name in ("transfer", "call"):
-        chain.rate(name)  # what is made once is made
+        chain.rate(name)  # fill the caches
     print(f"files that a transfer enters: {len(_entered(chain.transfer))}")
     print(f"files that the publish of our package enters: {len(_entered(chain.publish_package))}")
 

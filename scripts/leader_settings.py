@@ -1,4 +1,4 @@
-"""Writes the table of settings into the Leader's reference: `python scripts/leader_settings.py`."""
+"""Write the table of settings into the Leader's reference: `python scripts/leader_settings.py`."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def _default(info: Any) -> str:
 
 
 def _bounds(info: Any) -> str:
-    """The least and the largest value that are allowed."""
+    """Return the smallest and the largest allowed value."""
     least = [_number(rule.ge) for rule in info.metadata if hasattr(rule, "ge")]
     most = [_number(rule.le) for rule in info.metadata if hasattr(rule, "le")]
     return " … ".join([*least, *(most or [""])]).strip() if least else ""
@@ -40,7 +40,7 @@ def _number(number: int) -> str:
 
 
 def with_table(page: str) -> str:
-    """The page with the table of today."""
+    """Return the page with the current table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"

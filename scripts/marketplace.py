@@ -1,8 +1,8 @@
-"""The rules of an invocation as pure arithmetic, and parties who play by all kinds of strategies.
+"""A model of the rules of an invocation in plain arithmetic, with parties of many strategies.
 
-Money flows as `invocation` and `tool` say; gas is left aside, which is each party's own. What
-happens off chain is here, too: who calls the tool and what it asks, who has its answers, and whom
-the tool's server refuses, as it took three answers of which none was settled.
+Money flows as in `invocation` and `tool`. Gas is left out because each party pays its own. The
+model includes off-chain actions: leaders that call the tool and with which input, parties that
+learn its answers, and leaders that the tool's server rejects after three unsettled answers.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ refuses it: answers to invocations that were failed or expired, whoever let that
 
 
 class LeaderPlay(Enum):
-    """What a leader does with an invocation that names it."""
+    """A leader's strategy for an invocation that names it."""
 
     HONEST = auto()
-    """It calls the tool, and settles the answer or says why there is none."""
+    """It calls the tool, and settles the answer or reports why there is none."""
     LAZY = auto()
-    """It fails at once, and calls nobody."""
+    """It fails the invocation at once, without calling the tool."""
     IDLE = auto()
     """It does nothing."""
     KEEPING = auto()
@@ -30,22 +30,22 @@ class LeaderPlay(Enum):
     HOARDING = auto()
     """It calls the tool, keeps the answer, and does nothing."""
     CURIOUS = auto()
-    """It asks the tool a question of its own, too, with the same invocation."""
+    """It also calls the tool with an input of its own, for the same invocation."""
     INVENTING = auto()
-    """It settles an answer of its own, and calls nobody."""
+    """It settles an invented answer, without calling the tool."""
 
 
 class ToolPlay(Enum):
-    """What a tool does when it is called."""
+    """A tool's strategy when it is called."""
 
     HONEST = auto()
     WRONG = auto()
-    """Its answer fits the schema, and is wrong: no chain sees that."""
+    """Its answer is valid by the schema but wrong, which the chain cannot detect."""
     SILENT = auto()
 
 
 class End(Enum):
-    """What became of an invocation."""
+    """The end of an invocation."""
 
     SETTLED = auto()
     FAILED = auto()
@@ -54,16 +54,16 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fees:
-    """What the terms of an invocation pay, in MIST."""
+    """The fees in the terms of an invocation, in MIST."""
 
     settle_mist: int
-    """With the bytes of the answer."""
+    """The fee, including the bytes of the answer."""
     fail_mist: int
 
 
 @dataclass(eq=False, slots=True)
 class Leader:
-    """A leader, and the requester with whom it is in league, if there is one."""
+    """A leader, and the requester that it colludes with, if any."""
 
     name: str
     play: LeaderPlay
@@ -72,7 +72,7 @@ class Leader:
 
 @dataclass(eq=False, slots=True)
 class Tool:
-    """A tool: its price, the leaders that it accepts, and what its server remembers of them."""
+    """A tool: its price, the leaders that it accepts, and its server's record of them."""
 
     name: str
     play: ToolPlay
@@ -80,17 +80,17 @@ class Tool:
     leaders: Sequence[Leader]
     signs: bool = False
     unpaid: Counter[str] = field(default_factory=Counter)
-    """How many answers each leader took to what was not settled."""
+    """The number of unsettled answers that each leader received."""
 
     def responds_to(self, leader: Leader) -> bool:
-        """Whether its server responds to this leader with an answer."""
+        """Return whether its server responds to this leader with an answer."""
         refused = self.price_mist > 0 and self.unpaid[leader.name] >= REFUSED_AFTER
         return self.play is not ToolPlay.SILENT and not refused
 
 
 @dataclass(eq=False, slots=True)
 class Requester:
-    """Who requests; with `league`, leaders that it names hand it what nobody paid for."""
+    """A requester; with `league`, the leaders that it names hand it unpaid answers."""
 
     name: str
     league: bool = False
@@ -98,14 +98,14 @@ class Requester:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How an invocation was closed: by whom, what flowed, and who has the tool's answer."""
+    """The result of an invocation: who closed it, the payments, and who knows the tool's answer."""
 
     end: End
     closer: Leader | None
     paid: Counter[str]
-    """What each party has more, or less, in MIST: it comes to 0."""
+    """The change of each party's funds in MIST; the sum is 0."""
     answers: Mapping[str, int]
-    """How many answers of the tool each leader took."""
+    """The number of the tool's answers that each leader received."""
     has_answer: bool
     """Whether the requester has an answer of the tool's."""
     invented: bool
@@ -114,7 +114,9 @@ class Result:
 
 def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees) -> Result:
     """Play one invocation: the named leaders in their windows, one after the other."""
-    assert all(leader in tool.leaders for leader in named), "the chain refuses who is not listed"
+    assert all(leader in tool.leaders for leader in named), (
+        "the chain refuses leaders that are not listed"
+    )
     taken: Counter[str] = Counter()
     for leader in named:
         taken[leader.name] += _asks(leader) and tool.responds_to(leader)
@@ -125,7 +127,7 @@ def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees
         end, leader = End.EXPIRED, None
     if end is not End.SETTLED:
         tool.unpaid += taken
-    told = any(each.league is requester and taken[each.name] for each in named)
+    told = any(worker.league is requester and taken[worker.name] for worker in named)
     real = leader is not None and taken[leader.name] > 0
     return Result(
         end,
@@ -138,12 +140,12 @@ def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees
 
 
 def _asks(leader: Leader) -> bool:
-    """Whether it calls the tool. An invocation pays for one input: a second question is refused."""
+    """Return whether the leader calls the tool. An invocation pays for one input only."""
     return leader.play not in (LeaderPlay.LAZY, LeaderPlay.IDLE, LeaderPlay.INVENTING)
 
 
 def _end(tool: Tool, leader: Leader, *, responds: bool) -> End | None:
-    """How a leader closes an invocation, if it does."""
+    """Return how a leader closes an invocation, or None if it does not."""
     match leader.play:
         case LeaderPlay.IDLE | LeaderPlay.HOARDING:
             return None
@@ -173,14 +175,14 @@ def _paid(
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """Parties with strategies of all kinds."""
+    """Parties with many strategies."""
 
     requesters: Sequence[Requester]
     tools: Sequence[Tool]
     leaders: Sequence[Leader]
 
     def draw(self, random: Random) -> tuple[Requester, Tool, tuple[Leader, ...]]:
-        """Somebody who requests something of somebody; a requester in league names its own."""
+        """Draw a requester, a tool and leaders; a requester in league names its own leaders."""
         requester, tool = random.choice(self.requesters), random.choice(self.tools)
         known = [leader for leader in tool.leaders if leader.league is requester]
         wanted = known or tool.leaders
@@ -188,9 +190,9 @@ class Market:
 
 
 def random_market(random: Random) -> Market:
-    """Three requesters, four leaders and four tools, each of a random kind."""
+    """Return three requesters, four leaders and four tools, each of a random kind."""
     requesters = [Requester(f"requester {n}", league=random.random() < 0.5) for n in range(3)]
-    schemers = [each for each in requesters if each.league]
+    schemers = [requester for requester in requesters if requester.league]
     leaders = []
     for n in range(4):
         play = random.choice([*LeaderPlay])

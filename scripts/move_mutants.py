@@ -1,8 +1,8 @@
-"""Mutation testing of a Move package: which small changes of its sources no unit test notices.
+"""Mutation testing of a Move package: which small changes of its sources no unit test detects.
 
-The unit tests are compiled once, and the sources with a change in each file at a time: a mutant
-changes no signature, so that each of the modules is one mutant's. Of the tests those run that call
-the changed function, until one fails, those first that are likely to.
+The unit tests are compiled once. The sources are compiled with one change in each file at a time,
+because a mutant changes no signature, so each module belongs to one mutant. Only the tests that
+call the changed function run, likely detectors first, until one fails.
 """
 
 import random
@@ -38,16 +38,16 @@ from nexus_tools.sui.localnet.move_test.compilation.compilation import (
 from nexus_tools.sui.types.address import ZERO
 
 SURVIVORS_MAX = 0.03
-"""The share of the mutants that compile of which tests may miss a change."""
+"""The maximum share of compiling mutants that may survive."""
 
-# The package has no test that takes a tenth of these; a mutant may have made a loop endless.
+# Ten times more than any test of the package takes; a mutant may have an endless loop.
 _GAS_LIMIT = GAS_LIMIT // 100
 _TIMEOUT_S = 10.0
 _OWN_ADDRESS = bytes(ZERO)
 
 
 class Fate(StrEnum):
-    """What became of a mutant."""
+    """The result of testing a mutant."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -56,7 +56,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Examined:
-    """A mutant, what became of it, and the test that noticed it."""
+    """A mutant, its fate, and the test that detected it."""
 
     mutant: Mutant
     fate: Fate
@@ -65,14 +65,14 @@ class Examined:
 
 @dataclass
 class _Calls:
-    """Which tests call the functions of a file, by the lines on which the functions begin."""
+    """The tests that call the functions of a file, by the first lines of the functions."""
 
     _counts: dict[int, int] = field(default_factory=dict)
     _tests: dict[int, set[MoveTest]] = field(default_factory=dict)
 
     def note(self, test: MoveTest, coverage: ModuleCoverage) -> None:
-        """The coverage after a test; the one before stands here still."""
-        # Markers have to be everywhere, or it would not be known which tests call a function.
+        """Record the coverage after a test, in place of the previous one."""
+        # Instrument all functions, to know which tests call each of them.
         assert not coverage.unmeasured
         for function in coverage.functions:
             tests = self._tests.setdefault(function.line, set())
@@ -81,19 +81,14 @@ class _Calls:
             self._counts[function.line] = function.calls
 
     def tests_of(self, line: int) -> set[MoveTest]:
-        """The tests that call the function on a line; those of all functions, of a constant."""
+        """Return the tests that call the function on a line, or all tests for a constant."""
         begins = sorted(self._tests)
         place = bisect(begins, line) - 1
         return self._tests[begins[place]] if place >= 0 else set().union(*self._tests.values())
 
 
 class MutantExaminer:
-    """Runs the unit tests of a package, whose dependencies have no mutants, on its mutants.
-
-    Each file is a module of its name, without macros: they would be in the modules of others.
-    `seed` decides the arguments of random tests. Raises `ValidationError` if a test fails without
-    any change.
-    """
+    """A runner of a package's unit tests on its mutants; dependencies are not mutated."""
 
     def __init__(self, builder: MoveBuilder, package: PackageSources, *, seed: int) -> None:
         self._builder = builder
@@ -116,26 +111,31 @@ class MutantExaminer:
         ]
 
     def examine(self, mutants: Sequence[Mutant]) -> Iterator[Examined]:
-        """Find out what becomes of each mutant: of the first of each file first."""
+        """Yield the result of each mutant; the first mutant of each file comes first."""
         files = [list(group) for _, group in groupby(mutants, lambda mutant: mutant.path)]
         for together in zip_longest(*files):
-            for mutant, module in self._compiled([each for each in together if each is not None]):
+            for mutant, module in self._compiled(
+                [candidate for candidate in together if candidate is not None]
+            ):
                 yield self._examined(mutant, module)
 
     def _compiled(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, bytes | None]]:
-        """The changed modules of mutants of different files; none if it does not compile."""
-        texts = {each.path: each.applied_to(self._sources[each.path]) for each in mutants}
+        """Yield the modules of mutants of different files, or None if one does not compile."""
+        texts = {
+            candidate.path: candidate.applied_to(self._sources[candidate.path])
+            for candidate in mutants
+        }
         try:
             modules = _by_name(self._compile(texts))
         except ValidationError:
             if len(mutants) == 1:
                 yield mutants[0], None
             else:
-                for each in mutants:
-                    yield from self._compiled([each])
+                for mutant in mutants:
+                    yield from self._compiled([mutant])
             return
-        for each in mutants:
-            yield each, modules[_OWN_ADDRESS, each.module]
+        for mutant in mutants:
+            yield mutant, modules[_OWN_ADDRESS, mutant.module]
 
     def _examined(self, mutant: Mutant, module: bytes | None) -> Examined:
         if module is None:
@@ -150,7 +150,7 @@ class MutantExaminer:
         return Examined(mutant, Fate.SURVIVED)
 
     def _compile(self, changed: Mapping[str, str]) -> tuple[bytes, ...]:
-        """The modules of the sources, of which some have another text."""
+        """Compile the sources, some of them with another text."""
         read = self._read | read_test_sources(changed)
         manifest = self._sources["Move.toml"]
         return compile_for_tests(self._builder, manifest, read, self._dependencies.packages)
@@ -158,7 +158,7 @@ class MutantExaminer:
     def _quickest_first(
         self, sources: Mapping[str, str]
     ) -> tuple[list[MoveTest], dict[str, _Calls]]:
-        """The tests, and which of them call the functions of each file."""
+        """Return the tests, fastest first, and the tests that call the functions of each file."""
         marked = partial(build_marked, self._builder, sources, self._dependencies)
         runner = MoveTestRunner(self._build, seed=self._seed, marked=marked, covers=True)
         calls: dict[str, _Calls] = {}
@@ -173,7 +173,7 @@ class MutantExaminer:
         return [result.test for result in quickest], calls
 
     def _likeliest_first(self, mutant: Mutant) -> list[MoveTest]:
-        """Tests of the same module first; among them, those that noticed the last mutants."""
+        """Return the tests of the same module first; among them, recent detectors come first."""
         calling = self._calls[mutant.path].tests_of(mutant.line)
         tests = [test for test in self._tests if test in calling]
         return sorted(tests, key=lambda test: not test.module.endswith(f"::{mutant.module}_tests"))
@@ -183,7 +183,7 @@ class MutantExaminer:
 
 
 def chosen(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Mutant]:
-    """So many of the mutants, the same ones for a seed, in their order; None for all."""
+    """Return `count` of the mutants in order, the same for the same seed; None for all."""
     if count is None or count >= len(mutants):
         return list(mutants)
     places = random.Random(seed).sample(range(len(mutants)), count)
@@ -191,7 +191,7 @@ def chosen(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Muta
 
 
 def in_words(examined: Sequence[Examined]) -> list[str]:
-    """A table of how many mutants of each kind met which fate, and the share that survived."""
+    """Return a table of the fates of each kind of mutant, and the share that survived."""
     kinds = sorted({each.mutant.kind for each in examined})
     rows = [(kind, [each for each in examined if each.mutant.kind == kind]) for kind in kinds]
     head = f"{'':20}" + "".join(f"{fate:>15}" for fate in Fate)
@@ -204,8 +204,8 @@ def _counts(examined: Sequence[Examined]) -> str:
 
 
 def survival(examined: Sequence[Examined]) -> float:
-    """The share of those that compile that survived."""
-    compiling = [each for each in examined if each.fate is not Fate.NOT_COMPILING]
+    """Return the share of compiling mutants that survived."""
+    compiling = [result for result in examined if result.fate is not Fate.NOT_COMPILING]
     survivors = [each for each in compiling if each.fate is Fate.SURVIVED]
     return len(survivors) / len(compiling) if compiling else 0.0
 
@@ -216,5 +216,5 @@ def _by_name(modules: Sequence[bytes]) -> dict[tuple[bytes, str], bytes]:
 
 
 def _published(sources: Mapping[str, str]) -> dict[str, str]:
-    """The manifest, and the sources without the tests."""
+    """Return the manifest, and the sources without the tests."""
     return {path: text for path, text in sources.items() if not path.startswith("tests/")}

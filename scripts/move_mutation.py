@@ -1,7 +1,7 @@
-"""Mutants of a Move source: the source with one small change that a test ought to notice.
+"""Mutants of a Move source: the source with one small change that a test should detect.
 
-What is for tests alone, error codes and comments are not changed. Binary operators are recognized
-by the spaces around them, as the formatter sets them.
+Test code, error codes and comments are not changed. Binary operators are recognized by the
+surrounding spaces, which the formatter inserts.
 """
 
 import re
@@ -21,7 +21,7 @@ from nexus_tools.sui.move_source import (
     tokens_of,
 )
 
-# What an operator becomes.
+# The replacements of each operator.
 _COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 _CONNECTIVES = {"&&": "||", "||": "&&"}
 _ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*"}
@@ -36,7 +36,7 @@ _SIGNS_OF_TWO = frozenset({"<=", ">=", "==", "!=", "&&", "||", "=>"})
 _NUMBER = re.compile(r"(0x[0-9A-Fa-f_]+|[0-9][0-9_]*)((?:u8|u16|u32|u64|u128|u256)?)")
 _AMOUNT = re.compile(r"\w+_(mist|ms|bytes)")
 _ERROR = re.compile(r"E[A-Z][a-z]\w*")
-# How a statement begins that can be left out.
+# The first tokens of statements that can be removed.
 _STATEMENT = re.compile(r"(?!let\b|else\b)\w+|\*")
 _AFTER_AMOUNT = frozenset({")", "}", ",", ";", *_REPLACED})
 _BEFORE_AMOUNT = frozenset({"(", "{", ";", ",", ":", "=", *_REPLACED})
@@ -47,9 +47,9 @@ _SHOWN_MAX = 70
 
 @dataclass(frozen=True)
 class Mutant:
-    """The source of `path` with `after` in place of what stands from `start` to `end`.
+    """The source of `path` with `after` in place of the text from `start` to `end`.
 
-    `line` is counted from 1; `before` is what stood there, and `kind` what was done to it.
+    `line` is counted from 1. `before` is the replaced text, and `kind` the kind of the change.
     """
 
     path: str
@@ -66,7 +66,7 @@ class Mutant:
         return PurePath(self.path).stem
 
     def applied_to(self, source: str) -> str:
-        """The source with the change."""
+        """Return the source with the change."""
         return source[: self.start] + self.after + source[self.end :]
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Mutant:
 
 
 def mutants_of(path: str, source: str) -> list[Mutant]:
-    """All mutants of a source file, in the order of their places."""
+    """Return all mutants of a source file, in the order of their positions."""
     changes = {change for module in read_modules(source) for change in _Code(source, module).all()}
     return [
         Mutant(path, line_of(source, start), kind, start, end, source[start:end], after)
@@ -88,12 +88,12 @@ def _shown(code: str) -> str:
     return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
 
 
-# From where to where what is done, and what stands there then.
+# Start, end, kind and replacement of a change.
 _Change = tuple[int, int, str, str]
 
 
 class _Code:
-    """What is published of a module."""
+    """The published part of a module."""
 
     def __init__(self, source: str, module: SourceModule) -> None:
         self._source = source
@@ -171,7 +171,7 @@ class _Code:
                 yield body[first].start, token.end, "amount", after
 
     def _variants(self, body: Sequence[Token]) -> Iterator[_Change]:
-        """Other variants of an enum with the same fields."""
+        """Yield other variants of an enum with the same fields."""
         shapes: Mapping[str, Mapping[str, object]] = {
             enum.name: {
                 variant.name: [field.type for field in variant.fields] for variant in enum.variants
@@ -187,7 +187,7 @@ class _Code:
 
 
 def _joined(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with the signs of two characters as one each."""
+    """Return the tokens with operators of two characters joined."""
     joined: list[Token] = []
     for token in tokens:
         last = joined[-1] if joined else None
@@ -205,7 +205,7 @@ def _literals(tokens: Sequence[Token], kind: str) -> Iterator[_Change]:
 
 
 def _other_literals(text: str) -> list[str]:
-    """What a number, a truth value, an address or a text may be changed to."""
+    """Return the replacements of a number, a boolean, an address or a string."""
     if number := _NUMBER.fullmatch(text):
         value, suffix = int(number[1].replace("_", ""), 0), number[2]
         return [f"{other}{suffix}" for other in (value + 1, value - 1) if other >= 0]
@@ -217,7 +217,7 @@ def _other_literals(text: str) -> list[str]:
 
 
 def _argument_end(body: Sequence[Token], opening: int) -> int:
-    """Where the first argument behind a bracket ends: at a comma or at the bracket's end."""
+    """Return the end of the first argument after a bracket: a comma or the closing bracket."""
     place, end = opening + 1, closing(body, opening)
     while place < end and body[place].text != ",":
         place = closing(body, place) + 1 if body[place].text in {"(", "[", "{"} else place + 1
@@ -225,7 +225,7 @@ def _argument_end(body: Sequence[Token], opening: int) -> int:
 
 
 def _statement_end(body: Sequence[Token], place: int) -> int | None:
-    """The place of the `;` that ends a statement; none if what begins here is no statement."""
+    """Return the position of the `;` that ends a statement, or None if this is not a statement."""
     while place < len(body):
         text = body[place].text
         if text == ";":
@@ -237,14 +237,14 @@ def _statement_end(body: Sequence[Token], place: int) -> int | None:
 
 
 def _path_start(body: Sequence[Token], place: int) -> int:
-    """The place of `a` in `a.b.c`, if `c` is at `place`."""
+    """Return the position of `a` in `a.b.c`, if `c` is at `place`."""
     while body[place - 1].text == "." and body[place - 2].text.isidentifier():
         place -= 2
     return place
 
 
 def _is_name(body: Sequence[Token], place: int) -> bool:
-    """Whether a word is a name in a pattern or a field in short, and not a value."""
+    """Return whether a word is a name in a pattern or a shorthand field, and not a value."""
     depth = 0
     for index in range(place - 1, -1, -1):
         text = body[index].text

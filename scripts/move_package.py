@@ -1,4 +1,4 @@
-"""Builds, checks and tests the Move packages that come with us, and writes their bindings."""
+"""Build, check and test the Move packages of this project, and write their bindings."""
 
 import argparse
 import json
@@ -41,16 +41,17 @@ OURS = ROOT / "nexus_tools" / "contracts"
 BUILDER = ROOT / ".cache" / "sui-move-builder"
 NATIVE_CODE = ROOT / ".cache" / "wasmtime"
 
-# Random tests are the same in each run.
+# Random tests use the same seed in each run.
 _SEED = 0
 _MANIFEST = "package.json"
 
 
 @dataclass(frozen=True, eq=False)
 class OurPackage:
-    """A folder in `move`, and the one in `nexus_tools` where bytecode and bindings of it are.
+    """A folder in `move`, and the folder in `nexus_tools` with its bytecode and bindings.
 
-    The bindings of one `within` another are in those of that, whose types it uses.
+    The bindings of a package `within` another are inside the bindings of that package, whose types
+    it uses.
     """
 
     name: str
@@ -60,17 +61,17 @@ class OurPackage:
 
     @property
     def sources(self) -> Path:
-        """Where it is written."""
+        """The folder of its sources."""
         return ROOT / "move" / self.name
 
     @property
     def bytecode(self) -> Path:
-        """Where it is compiled."""
+        """The folder of its bytecode."""
         return self.home / "bytecode"
 
     @property
     def bindings(self) -> Path:
-        """Where Python's view of it is."""
+        """The folder of its Python bindings."""
         return self.home / "move_bindings"
 
 
@@ -86,15 +87,17 @@ def main() -> int:
     commands.add_parser("build").set_defaults(run=build)
     commands.add_parser("check").set_defaults(run=check)
     tests = commands.add_parser("test")
-    tests.add_argument("--coverage", action="store_true", help="show which lines are covered")
-    tests.add_argument("--coverage-report", type=Path, help="write the coverage here, as LCOV")
+    tests.add_argument("--coverage", action="store_true", help="show the covered lines")
+    tests.add_argument(
+        "--coverage-report", type=Path, help="write the coverage to this file, as LCOV"
+    )
     tests.set_defaults(run=test)
     mutation = commands.add_parser("mutants")
     mutation.add_argument("--count", type=int, default=200, help="examine so many; 0 for all")
     mutation.add_argument("--seed", type=int, default=_SEED, help="choose others")
     names = [ours.name for ours in PACKAGES]
     mutation.add_argument("--package", choices=names, default=names[0], help="of this package")
-    mutation.add_argument("--module", action="append", help="of this module of it, and of others")
+    mutation.add_argument("--module", action="append", help="only this module; repeatable")
     mutation.set_defaults(run=mutants)
     arguments = vars(parser.parse_args())
     arguments.pop("command")
@@ -126,9 +129,9 @@ def check() -> int:
     """Compile the packages and compare the results with what is in the repository."""
     different = [name for ours in PACKAGES for name in _different(ours)]
     if different:
-        print(f"{', '.join(different)}: not what the sources compile to. Run scripts/move build.")
+        print(f"{', '.join(different)}: out of date. Run scripts/move build.")
         return 1
-    print("The bytecode and the bindings are what the sources compile to.")
+    print("The bytecode and the bindings are up to date.")
     return 0
 
 
@@ -147,14 +150,14 @@ def test(*, coverage: bool, coverage_report: Path | None) -> int:
 
 def mutants(*, count: int, seed: int, package: str, module: list[str] | None) -> int:
     """Run the unit tests of a package on mutants of it, and fail if too many survive."""
-    ours = next(each for each in PACKAGES if each.name == package)
+    ours = next(candidate for candidate in PACKAGES if candidate.name == package)
     examiner = MutantExaminer(_builder(), read_package(ours.sources, for_tests=True), seed=_SEED)
-    among = [each for each in examiner.mutants if module is None or each.module in module]
+    among = [mutant for mutant in examiner.mutants if module is None or mutant.module in module]
     examined = []
-    for each in examiner.examine(chosen(among, count or None, seed)):
-        examined.append(each)
-        if each.fate is Fate.SURVIVED:
-            print(f"survived: {each.mutant}", flush=True)
+    for result in examiner.examine(chosen(among, count or None, seed)):
+        examined.append(result)
+        if result.fate is Fate.SURVIVED:
+            print(f"survived: {result.mutant}", flush=True)
     print("\n".join(in_words(examined)))
     return 0 if survival(examined) <= SURVIVORS_MAX else 1
 
@@ -188,7 +191,7 @@ def _compile(ours: OurPackage) -> CompiledPackage:
 
 
 def _different(ours: OurPackage) -> list[str]:
-    """The files that are not what the sources compile to."""
+    """Return the files that differ from the compiled sources."""
     code, bindings = _bytecode_files(ours), _bindings(ours) if ours.within is None else {}
     expected = {ours.bytecode / name: content for name, content in code.items()}
     expected |= {ours.bindings / name: text.encode() for name, text in bindings.items()}
@@ -206,10 +209,13 @@ def _different(ours: OurPackage) -> list[str]:
 
 
 def _bindings(ours: OurPackage) -> Mapping[str, str]:
-    """The files of the bindings; the folder has nothing else."""
-    inside = [each for each in PACKAGES if each.within is ours]
+    """Return the files of the bindings; the folder contains nothing else."""
+    inside = [package for package in PACKAGES if package.within is ours]
     package = _compile(inside[0]).dependencies[ours.name] if inside else _compile(ours)
-    along = {each.home.name: _source(each.name, _compile(each)) for each in inside}
+    along = {
+        dependency.home.name: _source(dependency.name, _compile(dependency))
+        for dependency in inside
+    }
     bases = ours.bases
     framework = load_framework()
     return generate(
@@ -224,13 +230,13 @@ def _source(name: str, package: CompiledPackage) -> PackageSource:
 
 
 def _bytecode_files(ours: OurPackage) -> dict[str, bytes]:
-    """The files of the bytecode folder: a `.mv` for each module, and `package.json`.
+    """Return the files of the bytecode folder: a `.mv` for each module, and `package.json`.
 
-    What the package depends on has an address of the compilation there: `needs` names it.
+    Dependencies have placeholder addresses of the compilation there; `needs` names them.
     """
     package = _compile(ours)
     modules = {deserialize(module).name: module for module in package.built.modules}
-    needs = {name: _address(each) for name, each in package.dependencies.items()}
+    needs = {name: _address(dependency) for name, dependency in package.dependencies.items()}
     manifest = {
         "modules": list(modules),
         "dependencies": [f"0x{dependency.hex()}" for dependency in package.built.dependencies],

@@ -1,4 +1,4 @@
-"""Packages as the localnet's machine takes them: Sui's framework, and others made of files."""
+"""Packages in the form of the localnet's VM: Sui's framework, and packages from files."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -13,14 +13,14 @@ FRAMEWORK = {MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM}
 
 @cache
 def framework_modules() -> dict[tuple[bytes, str], CompiledModule]:
-    """The modules of the framework by address and name."""
+    """Return the modules of the framework by address and name."""
     files = [file for package in load_framework().values() for file in package.modules]
     return {(module.address, module.name): module for module in map(deserialize, files)}
 
 
 @cache
 def framework_packages() -> dict[Address, MovePackage]:
-    """The framework by address."""
+    """Return the framework packages by address."""
     packages = load_framework().items()
     return {
         Address(address): package_of(Address(address), package.modules)
@@ -29,14 +29,14 @@ def framework_packages() -> dict[Address, MovePackage]:
 
 
 def package_of(address: Address, files: Iterable[bytes]) -> MovePackage:
-    """A package in its first version, with the first versions of what it depends on."""
+    """Return a package in its first version, linked to the first versions of its dependencies."""
     modules = [(module.name, module, file) for file in files for module in (deserialize(file),)]
     origins = [
         TypeOrigin(name, module.datatype_id(handle)[2], address)
         for name, module, _ in modules
         for handle in (
-            *(each.handle for each in module.struct_definitions),
-            *(each.handle for each in module.enum_definitions),
+            *(struct_definition.handle for struct_definition in module.struct_definitions),
+            *(enum_definition.handle for enum_definition in module.enum_definitions),
         )
     ]
     named = {Address(one) for _, module, _ in modules for one in module.addresses} - {address}

@@ -1,4 +1,4 @@
-"""What every test shares: async tests run on asyncio; the package as its next version might be."""
+"""Fixtures of all tests: asyncio as the async backend, a localnet, and changed packages."""
 
 import json
 import signal
@@ -29,9 +29,9 @@ MOVE_PACKAGE = ROOT / "move" / "nexus_tools"
 
 
 def pytest_configure():
-    """Draw the same values in each run, however slow the machine is; let programs be interrupted.
+    """Draw the same values in each run, also on a slow machine, and allow interrupts.
 
-    A shell has what it starts in the background ignore interrupts, and that is inherited.
+    A shell makes its background programs ignore interrupts, which their children inherit.
     """
     settings.load_profile("ci")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -39,8 +39,8 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(items):
-    """Pages first: each is one long test, and one worker alone would be at the last ones."""
-    items.sort(key=lambda item: item.originalname != "test_a_page_goes_as_it_is_written")
+    """Run the pages first: each is one long test, and they should not be left to one worker."""
+    items.sort(key=lambda item: item.originalname != "test_page_works_as_written")
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +50,7 @@ def anyio_backend():
 
 @pytest.fixture(scope="session")
 def may_mount():
-    """Whether the kernel gives mounts of their own to what runs a command line like the given."""
+    """Return whether the kernel allows private mounts for a command line like the given one."""
 
     def may_mount(as_user=list):
         command = ["sh", "-c", "unshare --mount true || exec unshare --user --mount true"]
@@ -61,7 +61,7 @@ def may_mount():
 
 @pytest.fixture
 async def serve_app():
-    """Serve an ASGI application until the test ends; gives its URL."""
+    """Serve an ASGI application until the test ends; return its URL."""
     async with AsyncExitStack() as stack:
 
         async def serve(app):
@@ -75,7 +75,7 @@ async def serve_app():
 
 @pytest.fixture(scope="session")
 def compiler_cache():
-    """The folder in which `scripts/move build` has put the Move compiler."""
+    """Return the folder in which `scripts/move build` stores the Move compiler."""
     from nexus_tools.sui.localnet.compiler import WASM_PATH
 
     if not (CACHE / "sui-move-builder" / "dist" / WASM_PATH).is_file():
@@ -86,13 +86,13 @@ def compiler_cache():
 
 @pytest.fixture(scope="session")
 def lend_compiler(compiler_cache):
-    """Gives the Move compiler to whoever caches in a folder: `lend_compiler(folder)`."""
+    """Return a function that adds the Move compiler to a cache folder: `lend_compiler(folder)`."""
     return _lend_compiler
 
 
 @pytest.fixture(scope="session", autouse=True)
 def suite_cache(tmp_path_factory):
-    """The suite caches nothing where its user does, and fetches no compiler that is here."""
+    """Keep caches of the tests out of the user's, and reuse a compiler that exists."""
     folder = tmp_path_factory.mktemp("cache")
     _lend_compiler(folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -110,7 +110,7 @@ def _lend_compiler(folder):
 
 @pytest.fixture(scope="session")
 def move_builder(compiler_cache):
-    """The Move compiler."""
+    """Return the Move compiler."""
     from nexus_tools.sui.localnet.compiler import MoveBuilder
 
     return MoveBuilder(compiler_cache / "sui-move-builder" / "dist", compiler_cache / "wasmtime")
@@ -118,9 +118,9 @@ def move_builder(compiler_cache):
 
 @pytest.fixture(scope="session")
 def linked(move_builder):
-    """Compiles the package in a folder that depends on ours, for a deployment: `linked(folder)`.
+    """Return a function that compiles a package that depends on ours, for a deployment.
 
-    It is compiled once: ids of the deployment are put in the place of one that stands for them.
+    It is compiled once; the IDs of the deployment replace a placeholder.
     """
     from nexus_tools.sui.bytecode import with_addresses
     from nexus_tools.sui.localnet.compiler import build_to_publish
@@ -137,14 +137,16 @@ def linked(move_builder):
         original = {stands_for_ours: deployment.original_id}
         newest = {bytes(stands_for_ours): bytes(deployment.package_id)}
         modules = [with_addresses(module, original) for module in built.modules]
-        return modules, [Address(newest.get(each, each)) for each in built.dependencies]
+        return modules, [
+            Address(newest.get(dependency, dependency)) for dependency in built.dependencies
+        ]
 
     return link
 
 
 @pytest.fixture(scope="session")
 def deploy(session_localnet):
-    """Publishes our package with a key, which gets 1 000 SUI first; gives the deployment."""
+    """Publish our package with a key, after funding it with 1 000 SUI; return the deployment."""
     from nexus_tools.contracts import Publisher
     from nexus_tools.sui.client import SuiClient
 
@@ -160,7 +162,7 @@ def deploy(session_localnet):
 
 
 def _compiled(builder, module, before, after):
-    """The package with one change of the source of one module."""
+    """Compile the package with one change of the source of one module."""
     from nexus_tools.contracts import load_package
     from nexus_tools.sui.localnet.compiler import read_sources
     from nexus_tools.sui.types.address import Address
@@ -179,20 +181,20 @@ def _compiled(builder, module, before, after):
 
 @pytest.fixture(scope="session")
 def next_package(move_builder):
-    """The package with `VERSION` 2, to which both registries have to be migrated."""
+    """Return the package with `VERSION` 2, to which both registries have to be migrated."""
     return _compiled(move_builder, "version", "VERSION: u64 = 1;", "VERSION: u64 = 2;")
 
 
 @pytest.fixture(scope="session")
 def fixed_package(move_builder):
-    """The package with another constant somewhere, and the same `VERSION`."""
+    """Return the package with another constant somewhere, and the same `VERSION`."""
     limit = "MAX_NAME_BYTES: u64 = "
     return _compiled(move_builder, "leader", f"{limit}200;", f"{limit}201;")
 
 
 @pytest.fixture(autouse=True)
 def _logs_nowhere_again():
-    """Where a test has had events told, they are not told in the next one: none reaches stdout."""
+    """Reset logging after each test, so that no event of a later test reaches stdout."""
     yield
     structlog = sys.modules.get("structlog")
     if structlog is not None:
@@ -206,7 +208,7 @@ PEOPLE = ("admin", "owner", "leader", "user")
 
 @dataclass(frozen=True)
 class Chain:
-    """A localnet with the package on it; each of `PEOPLE` has SUI, `admin` is the admin."""
+    """A localnet with the package; each of `PEOPLE` has SUI, and `admin` is the admin."""
 
     net: object
     deployment: object
@@ -262,7 +264,7 @@ async def user(chain):
 
 @pytest.fixture
 async def active_leader(leader, chain):
-    """The id of an active leader, `first`: `leader` owns it and works for it."""
+    """Return the ID of an active leader, `first`: `leader` owns it and is its worker."""
     from nexus_tools.registry import LeaderRegistry
 
     _, found = await LeaderRegistry(leader, chain.deployment).register("first", activate=True)
@@ -271,7 +273,7 @@ async def active_leader(leader, chain):
 
 @pytest.fixture
 async def priced_tool(owner, chain, define, active_leader):
-    """The tool `xyz.example.math.add@1` of `owner`: 500 MIST for a call by `active_leader`."""
+    """Return the tool `xyz.example.math.add@1` of `owner`: 500 MIST per call by `active_leader`."""
     from nexus_tools.registry import Registration, ToolRegistry
 
     tools = ToolRegistry(owner, chain.deployment)
@@ -281,7 +283,7 @@ async def priced_tool(owner, chain, define, active_leader):
 
 @pytest.fixture
 def define():
-    """Definitions of tools that differ in what a test says."""
+    """Return a factory of tool definitions."""
 
     def define(fqn="xyz.example.math.add@1", **fields):
         document = {
@@ -320,7 +322,7 @@ def define():
     return define
 
 
-# --- What other programs keep for their users
+# --- Files of other programs
 
 SUI_ADDRESS = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 SUI_ENTRY = (
@@ -351,7 +353,7 @@ active_address: "{address}"
 
 @pytest.fixture
 def sui_files():
-    """Writes the files of a user of the Sui CLI, whose one key is `ruby`, into a home."""
+    """Return a function that writes the files of a Sui CLI user with the key `ruby` into a home."""
 
     def write(home, private="https://sui.example.com"):
         folder = home / ".sui" / "sui_config"
@@ -372,10 +374,10 @@ def sui_files():
 
 
 class Internet:
-    """Hosts by name on one loopback port, over TLS with a CA of their own.
+    """Hosts by name on one loopback port, over TLS with their own CA.
 
-    `pages` are whole responses as bytes; `addresses` are those of other hosts, or the error of the
-    resolver; who was asked is in `asked`. While it `is_silent`, connections are accepted, no more.
+    `pages` are whole responses as bytes. `addresses` are those of other hosts, or the error of the
+    resolver. `asked` lists the queried hosts. While `is_silent`, connections are only accepted.
     """
 
     def __init__(self, folder):
@@ -398,7 +400,7 @@ class Internet:
 
     @asynccontextmanager
     async def asking(self, folder=None, **options):
-        """In place of `asking_domains`."""
+        """Replace `asking_domains`."""
         from nexus_tools.http import AddressGuard
         from nexus_tools.http.guarded_client import guarded_client
         from nexus_tools.registry.domain_proof import DomainProofs
@@ -429,7 +431,7 @@ class Internet:
             stream.sendall(self.pages[host])
 
     def start(self, *certified):
-        """Begin to serve, with a certificate for hosts."""
+        """Start serving, with a certificate for hosts."""
         self._context = Certificate(self.folder, *certified).server_context()
         often = {"poll_interval": 0.01}
         threading.Thread(target=self._server.serve_forever, kwargs=often, daemon=True).start()
@@ -441,7 +443,7 @@ class Internet:
 
 
 class Certificate:
-    """A certificate for some hosts or addresses, which signs itself, in a folder."""
+    """A self-signed certificate for some hosts or addresses, in a folder."""
 
     def __init__(self, folder, *hosts):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -489,7 +491,7 @@ def make_certificate(tmp_path):
 
 @pytest.fixture
 def internet(tmp_path_factory):
-    """Hosts below `taluslabs.xyz` and `example.xyz`, none of which has published anything."""
+    """Provide hosts below `taluslabs.xyz` and `example.xyz`, which publish nothing yet."""
     found = Internet(tmp_path_factory.mktemp("internet"))
     found.start("taluslabs.xyz", "llm.taluslabs.xyz", "example.xyz", "math.example.xyz")
     yield found

@@ -1,4 +1,4 @@
-"""What `deploy/` sets and runs is what there is: settings, commands, and a port for health."""
+"""The settings, commands and health port in `deploy/` exist."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def of_unit(key):
 
 
 def instruction(name):
-    """The last instruction of that name in the Dockerfile, on one line."""
+    """Return the last instruction of that name in the Dockerfile, on one line."""
     joined = DOCKERFILE.replace("\\\n", " ")
     return re.findall(rf"^{name} (.*)$", joined, re.MULTILINE)[-1]
 
@@ -34,14 +34,14 @@ def variables(text):
 
 
 @pytest.mark.parametrize("text", [DOCKERFILE, UNIT.read_text(), json.dumps(COMPOSE)])
-def test_every_variable_is_a_setting_with_a_value_that_is_allowed(text):
+def test_variables_are_settings_with_allowed_values(text):
     found = {name.lower(): value for name, value in variables(text).items()}
     environment = {f"{LEADER_PREFIX}{name.upper()}": value for name, value in found.items()}
     LeaderConfig.load({f"{LEADER_PREFIX}JOURNAL": "journal.sqlite", **environment})
 
 
 def parsed(arguments):
-    """The module of the command that arguments of `nexus-tools` mean; all are understood."""
+    """Return the module of the `nexus-tools` command with these valid arguments."""
     command = app
     while isinstance(command, click.Group):
         name, *arguments = arguments
@@ -58,11 +58,11 @@ def parsed(arguments):
         shlex.split(of_unit("ExecStart")[0])[1:],
     ],
 )
-def test_the_command_is_that_of_the_leader(arguments):
+def test_command_is_that_of_the_leader(arguments):
     assert parsed(arguments) == "nexus_tools.cli.leader.run"
 
 
-def test_health_is_asked_where_it_is_served():
+def test_health_check_uses_the_served_address():
     port = variables(DOCKERFILE)["HEALTH_PORT"]
     assert instruction("EXPOSE") == port
     assert f"127.0.0.1:{port}/healthz" in instruction("HEALTHCHECK --interval=15s")
@@ -70,7 +70,7 @@ def test_health_is_asked_where_it_is_served():
     assert variables(DOCKERFILE)["HEALTH_HOST"] == "0.0.0.0"
 
 
-def test_nobody_runs_as_root_and_the_volume_is_the_home():
+def test_leader_is_unprivileged_and_the_volume_is_its_home():
     assert instruction("USER") == "10001:10001"
     home = re.search(r"HOME=(\S+)", instruction("ENV"))[1]
     assert instruction("VOLUME") == home
@@ -79,26 +79,26 @@ def test_nobody_runs_as_root_and_the_volume_is_the_home():
     assert f"HOME={home}" in of_unit("Environment")
 
 
-def test_whoever_stops_it_waits_longer_than_it_may_take():
+def test_stop_timeout_exceeds_the_shutdown_time():
     seconds = LeaderConfig.model_fields["stop_timeout_ms"].default / 1000
     assert int(of_unit("TimeoutStopSec")[0]) > seconds
     assert int(COMPOSE["services"]["leader"]["stop_grace_period"].rstrip("s")) > seconds
 
 
-def test_there_are_files_enough_for_all_calls():
+def test_file_limit_suffices_for_all_calls():
     calls = LeaderConfig.model_fields["max_concurrent"].default
     assert int(of_unit("LimitNOFILE")[0]) >= 3 * calls + 256
     assert COMPOSE["services"]["leader"]["ulimits"]["nofile"] >= 3 * calls + 256
 
 
-def test_files_that_the_image_is_made_of_are_there():
+def test_files_of_the_image_exist():
     for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE):
         for name in line.split():
             assert (DEPLOY.parent / name).exists(), name
 
 
-def test_every_directive_of_the_unit_stands_in_its_section_once():
-    """systemd ignores what it does not know; a filter may be given twice."""
+def test_unit_directives_are_in_their_sections_once():
+    """systemd ignores unknown directives; a filter may be repeated."""
     sections = re.split(r"^\[(\w+)\]$", UNIT.read_text(), flags=re.MULTILINE)[1:]
     assert sections[::2] == ["Unit", "Service", "Install"]
     for text in sections[1::2]:

@@ -1,4 +1,4 @@
-"""`docs/concepts/internals.md`: what it shows is what really comes out."""
+"""The outputs in `docs/concepts/internals.md` are real."""
 
 import pytest
 
@@ -25,7 +25,7 @@ counter = "0x0"
 
 
 def shown(language):
-    """The only block of a language in the walk through a function."""
+    """Return the only block of a language in the walk through a function."""
     [text] = [block.text for block in FUNCTION.blocks if block.language == language]
     return text
 
@@ -42,7 +42,7 @@ def machine(module):
     return Machine(NATIVES, {**framework_packages(), ZERO: package_of(ZERO, [module])}.get)
 
 
-def test_the_instructions_of_the_function_are_those_of_the_page(module):
+def test_instructions_of_the_function_equal_those_of_the_page(module):
     [definition] = deserialize(module).function_definitions
     lines = [
         f"{offset:>2} {row.opcode.name}" + ("" if row.operand is None else f" {row.operand}")
@@ -51,13 +51,13 @@ def test_the_instructions_of_the_function_are_those_of_the_page(module):
     assert shown("text").splitlines() == lines
 
 
-def test_the_python_of_the_function_is_that_of_the_page(machine):
+def test_python_of_the_function_equals_that_of_the_page(machine):
     function = machine.types.function(ZERO, "counter", "increase")
     assert shown("python") == machine.source(function)
 
 
 @pytest.mark.parametrize("times", [0, 1, 5])
-def test_the_function_counts_18_instructions_for_a_turn_and_7_at_its_end(machine, times):
+def test_function_counts_18_instructions_per_turn_and_7_at_its_end(machine, times):
     function = machine.types.function(ZERO, "counter", "increase")
     meter, counter = Meter(10**6), borrow([[[bytes(32)]], 40])
     transaction = TransactionContext(ZERO, Digest(bytes(32)), 0, 0, 1, 1, 0, None)

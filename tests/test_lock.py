@@ -1,4 +1,4 @@
-"""`requirements.lock`: it fits pyproject.toml, has a hash for everything, and names no registry."""
+"""`requirements.lock` matches pyproject.toml, has a hash for everything, and names no registry."""
 
 import re
 import tomllib
@@ -16,11 +16,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 @pytest.fixture(scope="module")
 def locked():
-    """The entries of the lock: each a requirement that names one version."""
+    """Return the entries of the lock: requirements that each name one version."""
     text = (ROOT / "requirements.lock").read_text().replace("\\\n   ", "")
     entries = [ENTRY.fullmatch(re.sub(" +", " ", line)) for line in text.splitlines()]
     assert all(entries)
-    return [Requirement(each["pin"]) for each in entries]
+    return [Requirement(entry["pin"]) for entry in entries]
 
 
 def environment(version):
@@ -37,29 +37,31 @@ def applies(requirement, version):
 
 
 def wanted():
-    """What the project, its extras and its build require; not itself."""
+    """Return the requirements of the project, its extras and its build, without itself."""
     project = PROJECT["project"]
     extras = project["optional-dependencies"].values()
     listed = [project["dependencies"], PROJECT["build-system"]["requires"], *extras]
-    found = [Requirement(each) for group in listed for each in group]
-    return [each for each in found if each.name != project["name"]]
+    found = [Requirement(text) for group in listed for text in group]
+    return [requirement for requirement in found if requirement.name != project["name"]]
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_lock_has_one_version_that_fits_for_each_requirement(locked, version):
+def test_lock_has_one_matching_version_for_each_requirement(locked, version):
     pins = {}
-    for each in locked:
-        if applies(each, version):
-            assert canonicalize_name(each.name) not in pins
-            [pin] = each.specifier
+    for requirement in locked:
+        if applies(requirement, version):
+            assert canonicalize_name(requirement.name) not in pins
+            [pin] = requirement.specifier
             assert pin.operator == "=="
-            pins[canonicalize_name(each.name)] = pin.version
-    for each in wanted():
-        if applies(each, version):
-            assert pins[canonicalize_name(each.name)] in each.specifier, f"run scripts/lock: {each}"
+            pins[canonicalize_name(requirement.name)] = pin.version
+    for requirement in wanted():
+        if applies(requirement, version):
+            assert pins[canonicalize_name(requirement.name)] in requirement.specifier, (
+                f"run scripts/lock: {requirement}"
+            )
 
 
-def test_supported_versions_of_python_are_those_that_are_checked():
+def test_supported_python_versions_are_those_that_are_checked():
     assert PROJECT["project"]["requires-python"] == ">=3.11,<3.14"
 
 

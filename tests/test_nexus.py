@@ -40,7 +40,7 @@ async def double(number: int) -> Number:
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A user with files of their own, none of which exists yet."""
+    """Create a user with an empty home directory."""
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.delenv("SUI_CONFIG_DIR", raising=False)
@@ -58,18 +58,18 @@ async def nexus(localnet, key, home):
         yield nexus
 
 
-async def test_a_deployment_is_found_again_by_the_name_of_its_network(localnet, key, home):
+async def test_deployment_is_found_by_network_name(localnet, key, home):
     settings = Settings.load()
     settings.networks["mine"] = {"url": localnet.url, "faucet_url": localnet.url}
     settings.save()
     async with Nexus.publish("mine", key) as published:
         await published.tools.register(double.definition(URL))
-    async with Nexus.at("mine") as found:
-        assert found.deployment == published.deployment
-        assert (await found.tools.get(DOUBLE)).definition.url == URL
+    async with Nexus.at("mine") as connected:
+        assert connected.deployment == published.deployment
+        assert (await connected.tools.get(DOUBLE)).definition.url == URL
 
 
-async def test_a_domain_proves_who_owns_a_tool(nexus, key, internet, monkeypatch):
+async def test_proof_names_the_owner_of_a_tool(nexus, key, internet, monkeypatch):
     monkeypatch.setattr(domain_proof, "asking_domains", internet.asking)
     await nexus.tools.register(double.definition(URL))
     unknown = await nexus.proof(DOUBLE)
@@ -81,10 +81,10 @@ async def test_a_domain_proves_who_owns_a_tool(nexus, key, internet, monkeypatch
     internet.publish("math.example.xyz", DomainOwners(()).text().encode())
     assert (await nexus.proof(await nexus.tools.get(DOUBLE))).state is ProofState.PROVED
     assert (await nexus.proof(DOUBLE, fresh=True)).is_denied
-    assert len(internet.asked) == 2  # in between its word was kept
+    assert len(internet.asked) == 2  # one response was cached
 
 
-async def test_a_network_without_a_deployment_says_what_to_do(localnet, home):
+async def test_at_has_hint_for_network_without_deployment(localnet, home):
     with pytest.raises(NotFoundError) as caught:
         async with Nexus.at(Network("elsewhere", localnet.url)):
             pass
@@ -92,7 +92,7 @@ async def test_a_network_without_a_deployment_says_what_to_do(localnet, home):
     assert "package publish" in caught.value.hint
 
 
-async def test_who_has_no_key_reads_and_cannot_sign(localnet, nexus):
+async def test_nexus_without_key_is_read_only(localnet, nexus):
     async with Nexus.at(localnet, deployment=nexus.deployment) as reader:
         assert await reader.tools.list() == ()
         with pytest.raises(NexusError) as caught:
@@ -100,21 +100,21 @@ async def test_who_has_no_key_reads_and_cannot_sign(localnet, nexus):
     assert caught.value.exit_code > 1
 
 
-async def test_a_key_is_found_by_its_alias(localnet, nexus, key):
+async def test_key_is_found_by_alias(localnet, nexus, key):
     wallet = Settings.load().open_wallet()
     wallet.add(key, "author")
-    async with Nexus.at(localnet, "author", deployment=nexus.deployment) as mine:
-        assert mine.client.address == key.address
+    async with Nexus.at(localnet, "author", deployment=nexus.deployment) as connected:
+        assert connected.client.address == key.address
 
 
-async def test_publishing_needs_a_key(localnet, home):
+async def test_publish_fails_without_a_key(localnet, home):
     with pytest.raises(UsageError) as caught:
         async with Nexus.publish(localnet):
             pass
     assert caught.value.code == "key_missing"
 
 
-async def test_inputs_that_do_not_fit_are_not_paid_for(nexus, key):
+async def test_invoke_rejects_invalid_inputs_before_payment(nexus, key):
     await nexus.tools.register(double.definition(URL))
     before = await nexus.client.balance(key.address)
     with pytest.raises(ValidationError) as caught:
@@ -123,19 +123,17 @@ async def test_inputs_that_do_not_fit_are_not_paid_for(nexus, key):
     assert await nexus.client.balance(key.address) == before
 
 
-async def test_a_program_without_sui_is_not_led_to_the_localnet_of_the_command_line(
-    localnet, nexus
-):
+async def test_low_balance_hint_does_not_name_cli_localnet(localnet, nexus):
     poor = KeyPair.new()
-    async with Nexus.at(localnet, poor, deployment=nexus.deployment) as mine:
+    async with Nexus.at(localnet, poor, deployment=nexus.deployment) as connected:
         with pytest.raises(NotNowError) as caught:
-            await mine.leaders.register("lee")
+            await connected.leaders.register("lee")
     assert caught.value.code == "not_enough_sui"
     assert f"SUI or more to {poor.address}" in caught.value.hint
     assert "nexus-tools localnet" not in caught.value.hint
 
 
-async def test_a_leader_needs_a_key_where_no_faucet_gives_for_a_new_one(localnet, nexus, key):
+async def test_leader_fails_without_key_and_faucet(localnet, nexus, key):
     network = Network("own", localnet.url)
     async with Nexus.at(network, key, deployment=nexus.deployment) as poor:
         with pytest.raises(UsageError) as caught:
@@ -146,7 +144,7 @@ async def test_a_leader_needs_a_key_where_no_faucet_gives_for_a_new_one(localnet
 
 @pytest.fixture
 def leader_key(localnet):
-    """A key that has enough for a leader's collateral."""
+    """Return a key that has enough SUI for a leader's collateral."""
     key = KeyPair.new()
     localnet.fund(key.address, 20_000_000_000)
     return key
@@ -156,16 +154,16 @@ async def states(nexus):
     return {leader.name: leader.state for leader in await nexus.leaders.list()}
 
 
-async def test_a_leader_of_that_name_is_taken_up_again(nexus, leader_key):
-    found = []
+async def test_leader_reuses_registration_of_that_name(nexus, leader_key):
+    ids = []
     for _ in range(2):
         async with nexus.leader("lee", leader_key, allow_loopback=True) as leader:
-            found.append(leader.id)
+            ids.append(leader.id)
     (registered,) = await nexus.leaders.owned_by(leader_key.address)
-    assert found == [registered.id] * 2
+    assert ids == [registered.id] * 2
 
 
-async def test_a_key_may_lead_under_several_names(nexus, localnet, leader_key):
+async def test_key_can_run_leaders_of_several_names(nexus, localnet, leader_key):
     localnet.fund(leader_key.address, 20_000_000_000)
     for name in ("lee", "lou"):
         async with nexus.leader(name, leader_key, allow_loopback=True):
@@ -174,9 +172,7 @@ async def test_a_key_may_lead_under_several_names(nexus, localnet, leader_key):
     assert [leader.name for leader in owned] == ["lee", "lou"]
 
 
-async def test_a_worker_leads_for_its_owner_who_alone_decides_when_it_is_active(
-    nexus, localnet, leader_key
-):
+async def test_worker_does_not_change_activity_of_leader(nexus, localnet, leader_key):
     worker = KeyPair.new()
     localnet.fund(worker.address, 1_000_000_000)
     async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as owning:
@@ -190,20 +186,20 @@ async def test_a_worker_leads_for_its_owner_who_alone_decides_when_it_is_active(
             assert (await nexus.leaders.get(place)).is_active is is_active
 
 
-async def test_a_leader_that_is_at_work_no_more_is_named_by_nobody(nexus):
+async def test_leader_is_not_named_after_the_block(nexus):
     async with nexus.leader("lee", allow_loopback=True):
         assert await states(nexus) == {"lee": LeaderState.ACTIVE}
     assert await states(nexus) == {"lee": LeaderState.INACTIVE}
 
 
-async def test_a_leader_is_deactivated_when_the_block_breaks(nexus):
+async def test_leader_is_deactivated_if_the_block_raises(nexus):
     with pytest.raises(RuntimeError):
         async with nexus.leader("lee", allow_loopback=True):
             raise RuntimeError
     assert await states(nexus) == {"lee": LeaderState.INACTIVE}
 
 
-async def test_a_leader_that_was_active_before_stays_active(nexus, localnet, leader_key):
+async def test_leader_stays_active_if_it_was_active_before(nexus, localnet, leader_key):
     async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
         await leading.leaders.register("lee", activate=True)
     async with nexus.leader("lee", leader_key, allow_loopback=True):
@@ -211,7 +207,7 @@ async def test_a_leader_that_was_active_before_stays_active(nexus, localnet, lea
     assert await states(nexus) == {"lee": LeaderState.ACTIVE}
 
 
-async def test_what_keeps_a_leader_from_starting_is_raised(nexus, leader_key, tmp_path):
+async def test_leader_raises_error_that_prevents_its_start(nexus, leader_key, tmp_path):
     journal = tmp_path / "journal"
     journal.write_bytes(b"this is no journal" * 1_000)
     with pytest.raises(NexusError) as caught:
@@ -220,7 +216,7 @@ async def test_what_keeps_a_leader_from_starting_is_raised(nexus, leader_key, tm
     assert caught.value.code.startswith("journal_")
 
 
-async def test_events_of_other_kinds_are_left_out(nexus):
+async def test_events_yields_only_given_kinds(nexus):
     await nexus.tools.register(double.definition(URL))
     await nexus.tools.update(DOUBLE, timeout_ms=2_000)
     events = nexus.events(ToolRegistered, after=Cursor.beginning(), timestamps=True)
@@ -234,7 +230,7 @@ async def test_events_of_other_kinds_are_left_out(nexus):
     ("config", "code"),
     [({"storages": {"walrus": 7}}, "argument_invalid"), ({"workers": "x"}, "config_invalid")],
 )
-async def test_what_no_leader_can_run_with_registers_none(nexus, config, code):
+async def test_leader_with_invalid_config_is_not_registered(nexus, config, code):
     with pytest.raises(NexusError) as caught:
         async with nexus.leader("lee", **config):
             pass
@@ -244,15 +240,15 @@ async def test_what_no_leader_can_run_with_registers_none(nexus, config, code):
 
 @pytest.fixture
 async def resting_leader(nexus, localnet, leader_key):
-    """The id of an active leader, behind which no daemon works."""
+    """Return the ID of an active leader without a running daemon."""
     async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
         return (await leading.leaders.register("rest", activate=True))[1]
 
 
-async def test_invocations_are_listed_by_who_requested_them(nexus, resting_leader):
+async def test_invocations_are_listed_by_requester(nexus, resting_leader):
     await nexus.tools.register(double.definition(URL))
-    _, mine = await nexus.invocations.request(await nexus.tools.get(DOUBLE), {"number": 1})
-    assert [each.id for each in await nexus.invocations.mine()] == [mine]
+    _, requested = await nexus.invocations.request(await nexus.tools.get(DOUBLE), {"number": 1})
+    assert [entry.id for entry in await nexus.invocations.mine()] == [requested]
     assert await nexus.invocations.mine(KeyPair.new().address) == ()
 
 
@@ -260,7 +256,7 @@ async def test_invocations_are_listed_by_who_requested_them(nexus, resting_leade
     ("where", "key", "words"),
     [(5, None, "the name of a network"), ("localnet", 5, "a KeyPair or another Signer")],
 )
-async def test_connect_refuses_what_is_not_a_network_or_a_key(home, where, key, words):
+async def test_at_rejects_invalid_network_or_key(home, where, key, words):
     for opening in (Nexus.at, Nexus.publish):
         with pytest.raises(UsageError) as caught:
             async with opening(where, key):
@@ -269,10 +265,10 @@ async def test_connect_refuses_what_is_not_a_network_or_a_key(home, where, key, 
         assert words in caught.value.message
 
 
-# --- Names of leaders, and arguments that only a type checker would refuse
+# --- Names of leaders, and arguments of wrong types
 
 
-async def test_leaders_are_named_by_name_as_on_the_command_line(nexus, resting_leader):
+async def test_invoke_accepts_leaders_by_name(nexus, resting_leader):
     await nexus.tools.register(double.definition(URL), price_mist=1, leaders=["rest"])
     tool = await nexus.tools.get(DOUBLE)
     assert tool.leaders.entries == (resting_leader,)
@@ -284,7 +280,7 @@ async def test_leaders_are_named_by_name_as_on_the_command_line(nexus, resting_l
     assert caught.value.code == "unknown_leader"
 
 
-async def test_two_leaders_of_one_name_are_told_apart_by_their_ids(nexus, resting_leader):
+async def test_leaders_with_equal_names_need_ids(nexus, resting_leader):
     _, second = await nexus.leaders.register("rest")
     with pytest.raises(UsageError) as caught:
         await nexus.leaders.find("rest")
@@ -296,23 +292,26 @@ async def test_two_leaders_of_one_name_are_told_apart_by_their_ids(nexus, restin
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda nexus: nexus.tools.register(double), "a function with @tool has a definition(url)"),
-        (lambda nexus: nexus.tools.update(DOUBLE, price_mist=0.5), "amounts are in MIST"),
+        (
+            lambda nexus: nexus.tools.register(double),
+            "Use the definition(url) of a function with @tool",
+        ),
+        (lambda nexus: nexus.tools.update(DOUBLE, price_mist=0.5), "Give the amount in MIST"),
         (lambda nexus: nexus.invoke(DOUBLE, {}, leaders="lee"), "a list of Address or text"),
         (
             lambda nexus: nexus.tools.register(Registration(double.definition(URL), 0.5)),
-            "as tools.price_mist, not 0.5",
+            "for tools.price_mist, got 0.5",
         ),
     ],
 )
-async def test_an_argument_of_another_type_is_refused_with_what_is_taken(nexus, call, words):
+async def test_methods_reject_arguments_of_wrong_type(nexus, call, words):
     with pytest.raises(UsageError) as caught:
         await call(nexus)
     assert caught.value.code == "argument_invalid"
     assert words in str(caught.value)
 
 
-async def test_close_and_delete_refuse_to_send_an_empty_transaction(nexus, resting_leader):
+async def test_close_and_delete_reject_empty_lists(nexus, resting_leader):
     for verb, code in (
         (nexus.invocations.close(resting_leader, {}), "nothing_to_close"),
         (nexus.invocations.delete(), "nothing_to_delete"),
@@ -322,10 +321,10 @@ async def test_close_and_delete_refuse_to_send_an_empty_transaction(nexus, resti
         assert caught.value.code == code
 
 
-# --- Invoking
+# --- Invocations
 
 
-async def test_an_invocation_brings_an_answer_and_leaves_nothing_behind(nexus):
+async def test_invoke_returns_answer_and_deletes_invocation(nexus):
     async with serving(double) as url, nexus.leader("lee", allow_loopback=True) as leader:
         registration = Registration(double.definition(url), 1_000, leaders=(leader.id,))
         await nexus.tools.register(registration)
@@ -334,19 +333,17 @@ async def test_an_invocation_brings_an_answer_and_leaves_nothing_behind(nexus):
     assert await nexus.invocations.mine() == ()
 
 
-async def test_of_leaders_that_are_named_the_first_ones_that_can_be_are_taken(
-    nexus, resting_leader
-):
+async def test_invoke_names_first_usable_leaders(nexus, resting_leader):
     async with serving(double) as url, nexus.leader("lee", allow_loopback=True) as leader:
         await nexus.tools.register(double.definition(url))
-        mine = [leader.id, resting_leader]
-        await nexus.invoke(DOUBLE, {"number": 1}, leaders=mine)
+        candidates = [leader.id, resting_leader]
+        await nexus.invoke(DOUBLE, {"number": 1}, leaders=candidates)
         events = nexus.events(InvocationRequested, after=Cursor.beginning())
-        assert (await anext(events)).event.leaders == tuple(mine)
+        assert (await anext(events)).event.leaders == tuple(candidates)
         await events.aclose()
 
 
-async def test_a_failure_is_raised_and_its_invocation_deleted(nexus):
+async def test_invoke_raises_failure_and_deletes_invocation(nexus):
     async with serving(double) as url, nexus.leader("lee", allow_loopback=True):
         await nexus.tools.register(double.definition(f"{url}/nowhere"))
         with pytest.raises(InvocationFailedError) as caught:
@@ -355,9 +352,7 @@ async def test_a_failure_is_raised_and_its_invocation_deleted(nexus):
     assert await nexus.invocations.mine() == ()
 
 
-async def test_invoke_refuses_an_answer_that_breaks_the_output_schema(
-    nexus, localnet, leader_key, resting_leader
-):
+async def test_invoke_raises_for_schema_invalid_answer(nexus, localnet, leader_key, resting_leader):
     await nexus.tools.register(double.definition(URL))
     invoking = asyncio.create_task(nexus.invoke(DOUBLE, {"number": 1}))
     async with aclosing(nexus.events(InvocationRequested, after=Cursor.beginning())) as events:
@@ -369,12 +364,12 @@ async def test_invoke_refuses_an_answer_that_breaks_the_output_schema(
         await invoking
     assert (caught.value.answer, caught.value.invocation) == (answer, requested)
     assert "is not a variant of the tool; it has ok" in caught.value.message
-    [kept] = await nexus.invocations.mine()  # it stays on chain for inspection
-    assert kept.id == requested
+    [remaining] = await nexus.invocations.mine()  # it stays on chain for inspection
+    assert remaining.id == requested
 
 
 @pytest.mark.usefixtures("resting_leader")
-async def test_who_gives_up_waiting_finds_the_invocation_again(nexus):
+async def test_cancelled_invoke_leaves_invocation_in_mine(nexus):
     await nexus.tools.register(double.definition(URL))
     invoking = asyncio.create_task(nexus.invoke(DOUBLE, {"number": 1}))
     async with aclosing(nexus.events(InvocationRequested, after=Cursor.beginning())) as events:
@@ -382,10 +377,10 @@ async def test_who_gives_up_waiting_finds_the_invocation_again(nexus):
     invoking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await invoking
-    assert [each.id for each in await nexus.invocations.mine()] == [requested]
+    assert [entry.id for entry in await nexus.invocations.mine()] == [requested]
 
 
-async def test_a_pysui_configuration_brings_network_and_key(localnet, nexus, home):
+async def test_pysui_configuration_provides_network_and_key(localnet, nexus, home):
     other = KeyPair.new()
     config = PysuiConfiguration.initialize_config(
         in_folder=home, init_groups=[{"name": "empty", "make_active": True}]
@@ -400,7 +395,7 @@ async def test_a_pysui_configuration_brings_network_and_key(localnet, nexus, hom
         profile_block=[profile | {"make_active": True}],
         key_block=[{"key_string": b64encode(b"\0" + other.secret).decode(), "alias": "alice"}],
     )
-    async with Nexus.at(config, deployment=nexus.deployment) as mine:
-        assert mine.client.network.name == "plain"
-        assert mine.client.address == other.address
-        assert await mine.tools.list() == ()
+    async with Nexus.at(config, deployment=nexus.deployment) as connected:
+        assert connected.client.network.name == "plain"
+        assert connected.client.address == other.address
+        assert await connected.tools.list() == ()

@@ -1,4 +1,4 @@
-"""What the README promises besides the blocks that `tests/documents` executes."""
+"""The promises of the README besides the blocks that `tests/documents` executes."""
 
 import os
 import re
@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.timeout(300)
-def test_the_demo_tells_the_whole_story(tmp_path):
+def test_demo_runs_completely(tmp_path):
     done = subprocess.run(
         ["scripts/demo"],
         cwd=ROOT,
@@ -34,12 +34,12 @@ def test_the_demo_tells_the_whole_story(tmp_path):
         assert word in done.stdout, word
 
 
-def test_the_readme_is_short():
+def test_readme_is_short():
     assert len(README.splitlines()) < 150
 
 
 @pytest.mark.parametrize("place", re.findall(r"\]\(([\w/.]+)\)", README))
-def test_what_the_readme_links_to_is_there(place):
+def test_links_of_the_readme_exist(place):
     assert (ROOT / place).is_file()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 REFERENCE = TESTS.parent / "docs" / "reference"
-# By page: the folder of its tests, and how many lines its table has at least.
+# By page: the folder of its tests, and the minimum number of lines of its table.
 TABLES = {
     "bridges/sandbox": ("bridges", 70),
     "bridges/unstract": ("bridges", 60),
@@ -25,7 +25,7 @@ NAMED = re.compile(r"`([\w/.]+\.py)::(test_\w+)`")
 
 
 def table_of(page):
-    """The lines of the table at the end of a page."""
+    """Return the lines of the table at the end of a page."""
     _, _, text = HEADING.split((REFERENCE / f"{page}.md").read_text())
     return [
         line
@@ -51,18 +51,18 @@ def names_in(path):
     ],
     ids=str,
 )
-def test_a_line_of_the_tables_names_a_test_that_exists(folder, file, test):
+def test_table_lines_name_existing_tests(folder, file, test):
     assert test in names_in(TESTS / folder / file)
 
 
 @pytest.mark.parametrize("page", TABLES)
-def test_every_line_of_a_table_names_a_test(page):
+def test_every_table_line_names_a_test(page):
     lines = table_of(page)
     assert len(lines) > TABLES[page][1]
     assert [line for line in lines if not NAMED.search(line)] == []
 
 
-def test_no_page_with_such_a_table_is_left_out():
+def test_pages_with_test_tables_are_all_checked():
     pages = {path.relative_to(REFERENCE).as_posix() for path in REFERENCE.rglob("*.md")}
     assert {page for page in pages if HEADING.search((REFERENCE / page).read_text())} == {
         f"{page}.md" for page in TABLES

@@ -11,7 +11,7 @@ MINUTE_MS = 60_000
 
 
 class Counter:
-    """The published package and its counter: what each function of it is as a transaction."""
+    """The published package and its counter, with a method for each of its functions."""
 
     def __init__(self, package):
         self.package = package

@@ -1,4 +1,4 @@
-"""A badge for who passed: a tool marks, a person decides, a Move function mints.
+"""A badge for passing a test: a tool marks it, a person decides, and a Move function mints.
 
 The tools `ask` and `badge` are on chain: `docs/guides/on-chain-tools.md` registers them.
 """
@@ -29,7 +29,7 @@ class TooFew(Variant, name="too_few"):
 
 @tool("xyz.example.school.mark@1")
 async def mark(pupil: str, answers: list[int]) -> Passed | TooFew:
-    """Marks a test of which each answer is the square of its place: 1, 4, 9 and so on."""
+    """Mark a test in which each answer is the square of its position: 1, 4, 9 and so on."""
     points = sum(answer == place**2 for place, answer in enumerate(answers, start=1))
     said = f"{points} of {len(answers)} points"
     if not answers or points < len(answers) / 2:

@@ -1,6 +1,6 @@
-"""A job that takes its time: looked after again and again, after ever longer waits.
+"""A long job: it is polled again and again, with growing pauses.
 
-A Leader calls a tool for minutes at most; the waits are on chain, and may be days.
+A Leader calls a tool for minutes at most. The pauses are on chain and may last days.
 """
 
 import time
@@ -10,14 +10,14 @@ from nexus_tools.workflow import Workflow, wait
 
 
 class Started(Variant, name="ok"):
-    """The job is under way."""
+    """The job is running."""
 
     done_at: float
 
 
 @tool("xyz.example.jobs.start@1")
 async def start(seconds: float) -> Started:
-    """Starts a job that takes so many seconds."""
+    """Start a job that takes this number of seconds."""
     return Started(done_at=time.time() + seconds)
 
 
@@ -28,14 +28,14 @@ class Done(Variant, name="done"):
 
 
 class Running(Variant, name="running"):
-    """It is not: how long to wait until one looks again."""
+    """The job is not done: the pause until the next look."""
 
     pause_ms: int
 
 
 @tool("xyz.example.jobs.look@1")
 async def look(done_at: float, pause_ms: int) -> Done | Running:
-    """Looks after a job; if it is not done, the next pause is twice as long as the last one."""
+    """Check a job; if it is not done, the next pause is twice as long as the last one."""
     return Done(result="42") if time.time() >= done_at else Running(pause_ms=2 * pause_ms)
 
 

@@ -1,4 +1,4 @@
-"""Euros in another currency: a workflow that tries again, and then falls back on another tool.
+"""Euros in another currency: a workflow that retries, and then falls back to another tool.
 
 Serve its tools with `nexus-tools tool serve examples/workflows/rates.py`. `RATES_URL` names the
 document with the latest rates: `{"day": "2026-11-20", "rates": {"CHF": 0.95}}`.
@@ -17,20 +17,20 @@ KEPT_RATES = {"CHF": 1.6168, "GBP": 0.7111, "JPY": 133.73, "USD": 1.1789}
 
 
 class Rate(Variant, name="ok"):
-    """What one euro is worth, and since when."""
+    """The value of one euro, and the day of the rate."""
 
     rate: float
     day: str
 
 
 class Unknown(Variant, name="err_unknown"):
-    """There is no rate of the currency."""
+    """The currency does not have a rate."""
 
     reason: str
 
 
 def rate_of(currency: str, rates: dict[str, float], day: str) -> Rate | Unknown:
-    """The rate of a currency, if there is one."""
+    """Return the rate of a currency, if there is one."""
     if currency not in rates:
         return Unknown(reason=f"on {day} there was no rate of {currency}")
     return Rate(rate=rates[currency], day=day)
@@ -38,7 +38,7 @@ def rate_of(currency: str, rates: dict[str, float], day: str) -> Rate | Unknown:
 
 @tool("xyz.example.rates.latest@1")
 def latest_rate(currency: str) -> Rate | Unknown:
-    """Asks for the latest rate of a currency; fails if nobody gives it."""
+    """Fetch the latest rate of a currency; fail if it is not available."""
     with urlopen(os.environ["RATES_URL"], timeout=3) as response:  # noqa: S310 - the operator's
         document = json.load(response)
     return rate_of(currency, document["rates"], document["day"])
@@ -46,12 +46,12 @@ def latest_rate(currency: str) -> Rate | Unknown:
 
 @tool("xyz.example.rates.kept@1")
 def kept_rate(currency: str) -> Rate | Unknown:
-    """Gives the rate of a currency that was kept, old as it is."""
+    """Return a stored rate of a currency, however old it is."""
     return rate_of(currency, KEPT_RATES, KEPT_DAY)
 
 
 class Converted(Variant, name="ok"):
-    """The amount in the other currency, and of which day its rate is."""
+    """The amount in the other currency, and the day of its rate."""
 
     amount: float
     day: str
@@ -59,7 +59,7 @@ class Converted(Variant, name="ok"):
 
 @tool("xyz.example.rates.convert@1")
 def convert(euros: float, rate: float, day: str) -> Converted:
-    """Converts euros at a rate, to two decimals."""
+    """Convert euros at a rate, to two decimals."""
     return Converted(amount=round(euros * rate, 2), day=day)
 
 

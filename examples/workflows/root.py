@@ -9,7 +9,7 @@ from nexus_tools.workflow import Workflow
 
 
 class Rough(Variant, name="rough"):
-    """The guess is not close yet: a better one."""
+    """A better guess, which is not close enough yet."""
 
     guess: float
 
@@ -28,7 +28,7 @@ class Negative(Variant, name="err_negative"):
 
 @tool("xyz.example.math.improve_root@1")
 def improve_root(number: float, guess: float) -> Rough | Close | Negative:
-    """One step of Heron's way to a square root."""
+    """Improve a guess by one step of Heron's method for square roots."""
     if number < 0:
         return Negative(reason=f"{number:g} has no real root")
     better = (guess + number / guess) / 2 if guess else 0.0

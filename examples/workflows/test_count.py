@@ -1,4 +1,4 @@
-"""What the workflow of `count.json` does, tested as any program."""
+"""Tests of the workflow in `count.json`."""
 # ruff: noqa: ANN001, ANN201, D103 - as in our own tests
 
 from pathlib import Path

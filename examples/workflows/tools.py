@@ -1,4 +1,4 @@
-"""All tools of the workflows here but those of `examples/tools.py`, for one server.
+"""All tools of these workflows except those of `examples/tools.py`, for one server.
 
 `nexus-tools tool serve` serves them, `nexus-tools workflow simulate --tools` runs them.
 """
@@ -24,24 +24,24 @@ __all__ = [
 
 
 class Lines(Variant, name="ok"):
-    """The lines that have words, in order."""
+    """The lines that contain words, in order."""
 
     lines: list[str]
 
 
 @tool("xyz.example.text.split_lines@1")
 async def split_lines(text: str) -> Lines:
-    """Splits a text into its lines; those of white space alone are left out."""
+    """Split a text into its lines; omit those with only white space."""
     return Lines(lines=[line for line in text.splitlines() if line.strip()])
 
 
 class Sum(Variant, name="ok"):
-    """The sum, 0 of no numbers."""
+    """The sum, which is 0 for an empty list."""
 
     sum: int
 
 
 @tool("xyz.example.math.sum@1")
 async def add_up(numbers: list[int]) -> Sum:
-    """Adds up integers."""
+    """Add up integers."""
     return Sum(sum=sum(numbers))

@@ -1,6 +1,7 @@
-"""Borrow a tool: Unstract, SOS-Toolkit, NORA, Hyperpocket and MCP tools as they are.
+"""Bridges that serve foreign tools (Unstract, SOS-Toolkit, NORA, Hyperpocket, MCP) unchanged.
 
-Each system is imported when its bridge is first asked for.
+Begin reading at `base.py`: it defines what a bridge is. The module of a system is imported when one
+of its names is first used.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""What every bridge is: it recognises the tools of its system, and makes `Tool`s of them."""
+"""The base classes of all bridges: a bridge discovers foreign tools and makes `Tool`s from them."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -20,17 +20,18 @@ from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn, p
 from nexus_tools.tool_server import Health, NotReadyError, Tool
 
 Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
-"""What has to live while tools are served; it is told which."""
+"""A context that must be open while the given tools are served."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What bridges may use of this machine and of its operator.
+    """The resources of this machine and its operator that bridges may use.
 
-    `environment` is the operator's: a tool gets of it only what `shared` names, whatever its own
-    declaration asks for. `python` runs tools in Python, `scratch` is where calls have their
-    directories, `cache` keeps what is built once. `timeout_ms` is the tools' own, 1 000 to 120 000.
-    `confinement` is what all tools may touch besides what is theirs.
+    `environment` is the operator's environment. A tool receives only the variables that `shared`
+    names, whatever its own declaration asks for. `python` runs tools that are written in Python.
+    `scratch` holds the working directories of calls. `cache` keeps build results. `timeout_ms` is
+    the time limit of each tool, 1 000 to 120 000. `confinement` says what every tool may use
+    besides its own files.
     """
 
     python: Path
@@ -44,28 +45,30 @@ class Host:
 
     @property
     def shared_environment(self) -> dict[str, str]:
-        """The variables of the operator that tools may have, where they are set."""
+        """The operator's variables that tools may read, as far as they are set."""
         names = sorted(self.shared)
         return {name: self.environment[name] for name in names if name in self.environment}
 
     def confined(self, *own: Path) -> Confinement:
-        """What a tool may touch that consists of these places and runs in `python`.
+        """Return the confinement of a tool that consists of the paths `own` and runs in `python`.
 
-        Raises `UsageError` with code `place_too_wide` if the operator's home is in one of them.
+        Raises:
+            UsageError: with code `place_too_wide` if one of the paths contains the operator's home.
         """
         runtime = (*interpreter_places(self.python), *OWN_PLACES)
         return replace(self.confinement.owning(*own), runtime=runtime)
 
 
 class BridgedTool(Tool):
-    """A tool of another system: `system` is its word, `source` says where it was found.
+    """A tool of another system.
 
-    `variables` names what its own declaration asks for of the shared variables. `confinement`
-    is what its processes may touch; None for a tool that has none on this machine.
+    `system` is the name of the system, and `source` the location where the tool was found.
+    `variables` lists the shared variables that the tool's own declaration asks for. `confinement`
+    says what its processes may use; it is None for a tool that runs no process on this machine.
 
-    Subclasses implement `run`. An input that does not match raises `ValidationError` (422). A tool
-    that fails gives an `err…` variant. A tool that cannot start now raises `NotReadyError` (503).
-    Any other exception is a failure of the bridge itself (500).
+    Subclasses implement `run`. An invalid input raises `ValidationError` (422). A tool that fails
+    returns an `err…` variant. A tool that cannot start now raises `NotReadyError` (503). Any other
+    exception is a failure of the bridge itself (500).
     """
 
     def __init__(
@@ -96,33 +99,34 @@ class BridgedTool(Tool):
         )
 
     def called(self, *labels: str) -> Self:
-        """Set the labels that the FQN was made of: names may differ where their FQNs do not."""
+        """Set the foreign labels of the FQN, because different labels can lead to one FQN."""
         self.foreign_name = (self.foreign_name[0], labels)
         return self
 
     def needs(self) -> Mapping[str, bool]:
-        """Return by name what a call needs on this machine, and whether it is there now.
+        """Return the requirements of a call by name, each with whether this machine meets it.
 
-        Subclasses override it with checks that take no time worth mentioning.
+        Subclasses override this method with checks that take negligible time.
         """
         return {}
 
     async def check_health(self) -> dict[str, bool]:
-        """Return what a call needs and the tool's other checks, by name."""
+        """Return the requirements of a call and the tool's other checks, by name."""
         return {**await to_thread.run_sync(self.needs), **await super().check_health()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
         """Run the tool and check its output, as `Tool.answer` does.
 
-        Raises `NotReadyError` also if this machine lacks something that the tool needs to start:
-        one of its `needs`, its program, or the daemon that runs its image.
+        Raises:
+            NotReadyError: also if a requirement of the tool is not met on this machine: one of its
+                `needs`, its program, or the daemon that runs its image.
         """
         missing = [
             name for name, there in (await to_thread.run_sync(self.needs)).items() if not there
         ]
         if missing:
-            message = f"{self.fqn} cannot start now: {', '.join(missing)} is missing or has changed"
-            raise NotReadyError(message, hint=f"GET {protocol.HEALTH} shows its checks")
+            message = f"{self.fqn} cannot start now: unmet requirements: {', '.join(missing)}"
+            raise NotReadyError(message, hint=f"Request GET {protocol.HEALTH} to see its checks.")
         try:
             return await super().answer(arguments)
         except (NotFoundError, UsageError, UnreachableError) as error:
@@ -131,9 +135,9 @@ class BridgedTool(Tool):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something that looks like a tool and cannot be one: where it is, and why.
+    """A candidate that cannot be served as a tool: its location, and the reason.
 
-    `fqn` is the FQN that it would have, if that is known.
+    `fqn` is the FQN that the tool would have, if that is known.
     """
 
     system: str
@@ -146,7 +150,7 @@ class Refusal:
     def of(
         cls, system: str, source: object, error: NexusError, fqn: ToolFqn | None = None
     ) -> "Refusal":
-        """The refusal for an error; the places that are wrong stand in the reason."""
+        """Return the refusal for an error, including the pointers to the invalid values."""
         failures = [
             f"{failure.get('pointer') or '/'}: {failure.get('message', '')}"
             for failure in error.details.get("failures", ())
@@ -156,10 +160,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What was found in a place: tools, refusals, and what has to live while tools are served.
+    """The result of a search: tools, refused candidates, and the lifespans that serving needs.
 
-    Nothing in it belongs to an event loop: `running` may be entered in another one. `left_out` are
-    the names of tools that were found, and are not meant.
+    Nothing in it is bound to an event loop, so `running` may be entered in another loop. `left_out`
+    lists the names of tools that were found but that the patterns exclude.
     """
 
     tools: tuple[BridgedTool, ...] = ()
@@ -169,17 +173,17 @@ class Discovery:
 
     @classmethod
     def joined(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
-        """Return all of them together.
+        """Return one discovery that combines all given ones.
 
-        Tools with different names that lead to one FQN get FQNs of their own. Tools with the same
-        name are refused, each of them.
+        Tools with different names that lead to one FQN receive distinct FQNs. Tools with the same
+        name are all refused.
         """
         parts = list(discoveries)
         tools = [tool for part in parts for tool in part.tools]
         for tool, fqn in zip(tools, distinct_fqns(t.foreign_name for t in tools), strict=True):
             tool.fqn = fqn
-        twice = collisions(tool.fqn for tool in tools)
-        sources = {fqn: [tool.source for tool in tools if tool.fqn == fqn] for fqn in twice}
+        counts = collisions(tool.fqn for tool in tools)
+        sources = {fqn: [tool.source for tool in tools if tool.fqn == fqn] for fqn in counts}
         refused = [_collision(tool, sources[tool.fqn]) for tool in tools if tool.fqn in sources]
         return cls(
             tuple(tool for tool in tools if tool.fqn not in sources),
@@ -188,16 +192,16 @@ class Discovery:
         )
 
     def chosen(self, patterns: FqnPatterns) -> "Discovery":
-        """Return the tools that the patterns admit, and the refusals that may be of such tools."""
-        meant = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
-        named = [tool.fqn for tool in self.tools] + [r.fqn for r in self.refused if r.fqn]
-        left_out = tuple(fqn for fqn in named if not patterns.admit(fqn))
+        """Return only the tools and refusals that match; refusals without an FQN remain."""
+        matching = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
+        fqns = [tool.fqn for tool in self.tools] + [r.fqn for r in self.refused if r.fqn]
+        left_out = tuple(fqn for fqn in fqns if not patterns.admit(fqn))
         refused = tuple(r for r in self.refused if r.fqn is None or patterns.admit(r.fqn))
-        return replace(self, tools=meant, refused=refused, left_out=left_out)
+        return replace(self, tools=matching, refused=refused, left_out=left_out)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The time in which the tools can be invoked."""
+        """Keep the lifespans of the tools open; the tools can be invoked inside this context."""
         async with AsyncExitStack() as stack:
             for lifespan in self.lifespans:
                 await stack.enter_async_context(lifespan(self.tools))
@@ -205,21 +209,22 @@ class Discovery:
 
 
 class Bridge(Protocol):
-    """One system. Its own options are given to its constructor."""
+    """The bridge to one system. Its constructor takes the options of that system."""
 
     @property
     def system(self) -> str:
-        """The system's word, as in `nora`."""
+        """The name of the system, for example `nora`."""
         ...
 
     def recognises(self, place: Path) -> bool:
-        """Whether the file or folder looks like one of this system; reads, and runs nothing."""
+        """Return whether the path looks like a tool of this system, without running code."""
         ...
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
-        """The tools in a place that this bridge recognises.
+        """Return the tools in a location that this bridge recognises.
 
-        What cannot be a tool is in `refused`, one by one; raises only for the place as a whole.
+        Each candidate that cannot be a tool is listed in `refused`. An exception is raised only if
+        the location as a whole cannot be used.
         """
         ...
 
@@ -229,7 +234,7 @@ def _collision(tool: BridgedTool, sources: list[str]) -> Refusal:
     return Refusal(
         tool.system,
         tool.source,
-        f"another tool would be called {tool.fqn} too: {others}",
-        "serve them apart, each with its own --domain",
+        f"another tool has the same FQN {tool.fqn}: {others}",
+        "Serve the tools separately, each with its own --domain.",
         tool.fqn,
     )

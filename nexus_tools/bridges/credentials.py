@@ -1,7 +1,7 @@
-"""The operator's credentials for tools: one file that only its owner can read.
+"""The operator's credentials for tools, in one file that only its owner can read.
 
-A credential is kept for a provider (`github`, or `linkedin/linkedin-basicauth` for one handler of a
-provider), a profile and a thread, both of which are `default` unless a caller says otherwise.
+A credential belongs to a provider (`github`, or `linkedin/linkedin-basicauth` for one handler of a
+provider), a profile, and a thread. Profile and thread are `default` unless the caller sets them.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from typing import Any
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
 
 DEFAULT = "default"
-"""The profile and the thread of callers that name none."""
+"""The profile and the thread of callers that do not name one."""
 
 MAX_FILE_BYTES = 4 * 2**20
 
@@ -30,7 +30,7 @@ _MAX_LABEL = 256
 
 
 class CredentialKind(StrEnum):
-    """How a credential was had: a token, an API key, or the tokens of OAuth 2.0."""
+    """The kind of a credential: a token, an API key, or the tokens of OAuth 2.0."""
 
     TOKEN = "token"  # noqa: S105 - a kind of secret, not one
     API_KEY = "api_key"
@@ -39,10 +39,10 @@ class CredentialKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A secret and what is known of it; its `repr` shows none of it.
+    """A secret and its metadata. Its `repr` shows no secret.
 
-    `fields` are further secrets by name, for providers that need several. `expires_at` is in
-    seconds since 1970. `scopes` is None where they are unknown, as with a pasted token.
+    `fields` holds further secrets by name, for providers that need several. `expires_at` is in
+    seconds since 1970. `scopes` is None if they are unknown, for example for a pasted token.
     """
 
     kind: CredentialKind
@@ -53,15 +53,15 @@ class Credential:
     scopes: frozenset[str] | None = None
 
     def lacks(self, scopes: frozenset[str]) -> frozenset[str]:
-        """Which of `scopes` it was not given; none where its scopes are unknown."""
+        """Return the scopes that it was not granted, or an empty set if its scopes are unknown."""
         return frozenset() if self.scopes is None else scopes - self.scopes
 
     def is_expired(self, now: float) -> bool:
-        """Whether its time is over; `now` is in seconds since 1970."""
+        """Return whether it has expired; `now` is in seconds since 1970."""
         return self.expires_at is not None and self.expires_at <= now
 
     def environment(self, names: tuple[str, ...]) -> dict[str, str]:
-        """Its values by the names that a tool reads; a name that it has no value for is absent."""
+        """Return its values by the variable names of a tool; names without a value are omitted."""
         values = {name: self.fields[name] for name in names if name in self.fields}
         if not values and len(names) == 1 and self.secret:
             values[names[0]] = self.secret
@@ -70,7 +70,11 @@ class Credential:
 
 @dataclass(frozen=True, slots=True, order=True)
 class CredentialKey:
-    """Whose credential it is: `ValidationError` (`credential_invalid`) for names that are none."""
+    """The provider, profile, and thread that a credential belongs to.
+
+    Raises:
+        ValidationError: with code `credential_invalid` if one of the names is not valid.
+    """
 
     provider: str
     profile: str = DEFAULT
@@ -78,18 +82,20 @@ class CredentialKey:
 
     def __post_init__(self) -> None:
         if not _PROVIDER.fullmatch(self.provider):
-            raise _invalid(f"{self.provider[:80]!r} is no name of a provider")
+            raise _invalid(f"{self.provider[:80]!r} is not a valid provider name")
         for label in (self.profile, self.thread_id):
             if not 1 <= len(label) <= _MAX_LABEL:
-                raise _invalid(f"a profile or thread has 1 to {_MAX_LABEL} characters")
+                raise _invalid(f"a profile or thread must have 1 to {_MAX_LABEL} characters")
 
 
 class CredentialStore:
-    """The credentials in the file at `path`, which is made with mode 0600 when one is put.
+    """The credentials in the file at `path`; `put` creates it with mode 0600.
 
-    Every access reads the file, so that a running server sees what the command line has changed.
-    Raises `NotAllowedError` (`credentials_exposed`) if others may read or write the file, and
-    `UsageError` (`credentials_broken`) if it is not what this class writes.
+    Every access reads the file, so that a running server sees changes from the command line.
+
+    Raises:
+        NotAllowedError: with code `credentials_exposed` if other users may read or write the file.
+        UsageError: with code `credentials_broken` if this class did not write the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -99,22 +105,22 @@ class CredentialStore:
         return f"<CredentialStore {self.path}>"
 
     def get(self, key: CredentialKey) -> Credential | None:
-        """The credential of exactly this provider, profile and thread."""
+        """Return the credential of exactly this provider, profile, and thread, or None."""
         return self._read().get(key)
 
     def list(self) -> list[tuple[CredentialKey, Credential]]:
-        """Every credential with its key, in the order of keys."""
+        """Return every credential with its key, sorted by key."""
         return sorted(self._read().items(), key=lambda item: item[0])
 
     def put(self, key: CredentialKey, credential: Credential) -> None:
-        """Keep a credential, in place of the one that the key had."""
+        """Store a credential and replace the previous one of the key."""
         _check(credential)
-        with self._changing() as credentials:
+        with self._locked_credentials() as credentials:
             credentials[key] = credential
 
     def remove(self, key: CredentialKey) -> bool:
-        """Forget a credential; whether there was one."""
-        with self._changing() as credentials:
+        """Delete a credential, and return whether it existed."""
+        with self._locked_credentials() as credentials:
             return credentials.pop(key, None) is not None
 
     def _read(self) -> dict[CredentialKey, Credential]:
@@ -123,24 +129,26 @@ class CredentialStore:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise _broken(self.path, f"cannot be read: {error.strerror}") from error
+            raise _file_error(self.path, f"cannot be read: {error.strerror}") from error
         with os.fdopen(descriptor, "rb") as file:
             self._check_access(os.fstat(descriptor))
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
-            raise _broken(self.path, f"is larger than {MAX_FILE_BYTES} bytes")
+            raise _file_error(self.path, f"is larger than {MAX_FILE_BYTES} bytes")
         return _parse(self.path, content)
 
     def _check_access(self, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
-            raise _broken(self.path, "is no file")
+            raise _file_error(self.path, "is not a regular file")
         if status.st_mode & 0o077 or status.st_uid != os.geteuid():
-            message = f"others than its owner can use the credentials in {self.path}"
-            raise NotAllowedError("credentials_exposed", message, hint=f"chmod 600 {self.path}")
+            message = f"other users can access the credentials in {self.path}"
+            raise NotAllowedError(
+                "credentials_exposed", message, hint=f"Run `chmod 600 {self.path}`."
+            )
 
     @contextmanager
-    def _changing(self) -> Iterator[dict[CredentialKey, Credential]]:
-        """What is in the file, to be changed while no other process changes it."""
+    def _locked_credentials(self) -> Iterator[dict[CredentialKey, Credential]]:
+        """Yield the credentials under a lock on the file, and write them back at the end."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         lock = os.open(self.path.with_name(self.path.name + ".lock"), flags, 0o600)
@@ -181,15 +189,15 @@ def _parse(path: Path, content: bytes) -> dict[CredentialKey, Credential]:
     try:
         document = json.loads(content)
         if document["version"] != _VERSION:
-            raise _broken(path, f"has version {document['version']!r}, not {_VERSION}")
-        return dict(_parsed(entry) for entry in document["credentials"])
+            raise _file_error(path, f"has version {document['version']!r}, expected {_VERSION}")
+        return dict(_parse_entry(entry) for entry in document["credentials"])
     except (ValueError, KeyError, TypeError, ValidationError) as error:
-        # What the file holds is secret: the error says nothing of it, and has no cause.
+        # The content is secret, so the error does not quote it and has no cause.
         kind = type(error).__name__
-    raise _broken(path, f"is not what nexus-tools writes ({kind})")
+    raise _file_error(path, f"is not a valid credentials file ({kind})")
 
 
-def _parsed(entry: Mapping[str, Any]) -> tuple[CredentialKey, Credential]:
+def _parse_entry(entry: Mapping[str, Any]) -> tuple[CredentialKey, Credential]:
     key = CredentialKey(entry["provider"], entry["profile"], entry["thread_id"])
     scopes = entry.get("scopes")
     expires_at = entry.get("expires_at")
@@ -207,18 +215,18 @@ def _parsed(entry: Mapping[str, Any]) -> tuple[CredentialKey, Credential]:
 
 def _check(credential: Credential) -> None:
     if not all(_NAME.fullmatch(name) for name in credential.fields):
-        raise _invalid("a field of a credential is named as an environment variable is")
+        raise _invalid("field names must be valid names of environment variables")
     values = [credential.secret, credential.refresh_token, *credential.fields.values()]
     if not all(isinstance(value, str) and "\0" not in value for value in values):
-        raise _invalid("a secret is text without NUL characters")
+        raise _invalid("a secret must be a string without NUL characters")
     if not (credential.secret or credential.fields):
         raise _invalid("the secret is empty")
 
 
 def _invalid(problem: str) -> ValidationError:
-    return ValidationError("credential_invalid", f"the credential is wrong: {problem}")
+    return ValidationError("credential_invalid", f"the credential is not valid: {problem}")
 
 
-def _broken(path: Path, problem: str) -> UsageError:
-    hint = "mend the file, or move it away and set the credentials again"
-    return UsageError("credentials_broken", f"the file of credentials {path} {problem}", hint=hint)
+def _file_error(path: Path, problem: str) -> UsageError:
+    hint = "Fix the file, or move it away and set the credentials again."
+    return UsageError("credentials_broken", f"the credentials file {path} {problem}", hint=hint)

@@ -1,4 +1,4 @@
-"""Which system a file or folder belongs to: each bridge says whether it is one of its own."""
+"""The recognition of files and folders: every bridge tests whether a path belongs to its system."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,62 +9,66 @@ from nexus_tools.errors import NexusError, NotFoundError
 
 MAX_DEPTH = 4
 
-# Folders that a project has beside its tools.
-_ASIDE = {"node_modules", "venv", "dist", "build", "site-packages", "tests"}
+# Folders of a project that do not contain its tools.
+_SKIPPED_FOLDERS = {"node_modules", "venv", "dist", "build", "site-packages", "tests"}
 
 
 async def discover(
     places: Sequence[Path], bridges: Sequence[Bridge], host: Host, naming: Naming
 ) -> Discovery:
-    """The tools in all places, each found by the bridges that recognise it.
+    """Return the tools in all locations, found by the bridges that recognise them.
 
-    Raises `place_missing` and `system_unknown`. What a bridge cannot read is refused with its
-    reason, and the rest is found nevertheless.
+    A location that a bridge cannot read becomes a refusal with the reason, and the search
+    continues.
+
+    Raises:
+        NotFoundError: with code `place_missing` or `system_unknown`.
     """
-    found: list[Discovery] = []
+    discoveries: list[Discovery] = []
     for place in places:
         for bridge, folder in recognised(place, bridges):
             try:
-                found.append(await bridge.discover(folder, host, naming))
+                discoveries.append(await bridge.discover(folder, host, naming))
             except NexusError as error:
                 refusal = Refusal.of(bridge.system, folder, error)
-                found.append(Discovery(refused=(refusal,)))
-    return Discovery.joined(found)
+                discoveries.append(Discovery(refused=(refusal,)))
+    return Discovery.joined(discoveries)
 
 
 def recognised(place: Path, bridges: Sequence[Bridge]) -> list[tuple[Bridge, Path]]:
-    """The bridges for a place; for a folder that none knows, those for what lies in it.
+    """Return the bridges for a path, or those for its subfolders if no bridge recognises it.
 
-    It looks four folders deep, and not into hidden ones, virtual environments and build folders.
+    The search goes four folders deep and skips hidden folders, virtual environments, and build
+    folders.
     """
     if not place.exists():
-        raise NotFoundError("place_missing", f"there is no file or folder {place}")
-    found = list(_below(place.resolve(), bridges, MAX_DEPTH))
-    if not found:
-        known = ", ".join(bridge.system for bridge in bridges)
+        raise NotFoundError("place_missing", f"{place} does not exist")
+    matches = list(_search(place.resolve(), bridges, MAX_DEPTH))
+    if not matches:
+        systems = ", ".join(bridge.system for bridge in bridges)
         raise NotFoundError(
             "system_unknown",
-            f"nothing in {place} is recognised as a tool of {known}",
-            hint="name the folder of one tool; docs/guides/bridges.md says how one is recognised",
+            f"{place} does not contain a tool of {systems}",
+            hint="Pass one tool's folder. docs/guides/bridges.md shows the recognised layouts.",
         )
-    return found
+    return matches
 
 
-def _below(place: Path, bridges: Sequence[Bridge], depth: int) -> Iterator[tuple[Bridge, Path]]:
-    here = [(bridge, place) for bridge in bridges if bridge.recognises(place)]
-    if here:
-        yield from here
+def _search(place: Path, bridges: Sequence[Bridge], depth: int) -> Iterator[tuple[Bridge, Path]]:
+    matches = [(bridge, place) for bridge in bridges if bridge.recognises(place)]
+    if matches:
+        yield from matches
     elif depth and place.is_dir():
         for child in sorted(place.iterdir()):
-            if _is_of_interest(child):
-                yield from _below(child, bridges, depth - 1)
+            if _is_searched(child):
+                yield from _search(child, bridges, depth - 1)
 
 
-def _is_of_interest(child: Path) -> bool:
-    """Whether tools may lie there; links are not followed, as they may lead in circles."""
+def _is_searched(child: Path) -> bool:
+    """Return whether a folder may contain tools; symbolic links are skipped: they can loop."""
     return (
         child.is_dir()
         and not child.is_symlink()
         and not child.name.startswith((".", "__"))
-        and child.name not in _ASIDE
+        and child.name not in _SKIPPED_FOLDERS
     )

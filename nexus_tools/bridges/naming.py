@@ -1,4 +1,4 @@
-"""The rule by which a bridged tool gets its FQN, and how tools with one FQN get distinct ones."""
+"""The rule that gives a bridged tool its FQN, and the distinction of tools with one FQN."""
 
 import hashlib
 import re
@@ -18,36 +18,38 @@ _DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How borrowed tools are named: `<domain>.<label>….<name>@<version>`.
+    """The FQN scheme of bridged tools: `<domain>.<label>….<name>@<version>`.
 
-    Without a `domain` it is `local.<system>`: a name for use on one machine.
+    Without a `domain` it is `local.<system>`, a name for use on one machine.
     """
 
     domain: str | None = None
     version: int = 1
 
     def known_fqn(self, system: str, *labels: str) -> ToolFqn | None:
-        """Return the FQN of a tool that is refused, or None if there is no such FQN."""
+        """Return the FQN of a refused tool, or None if its labels do not make a valid FQN."""
         try:
             return self.fqn(system, *labels)
         except ValidationError:
             return None
 
     def fqn(self, system: str, *labels: str) -> ToolFqn:
-        """The FQN of a tool that its system calls by `labels`, the last of them its name.
+        """Return the FQN of a tool with these `labels` in its system; the last label is its name.
 
-        Raises `ValidationError` with code `fqn_invalid` if the domain is none.
+        Raises:
+            ValidationError: with code `fqn_invalid` if the domain is not valid.
         """
         domain = self.domain or f"local.{system}"
         return ToolFqn.parse(".".join([domain, *map(label, labels)]) + f"@{self.version}")
 
 
 def label(text: str) -> str:
-    """Return a label of an FQN for a foreign name: lower case, `-` for all other characters.
+    """Return the FQN label for a foreign name: lower case, with `-` for all other characters.
 
-    It starts with a letter (`t-` is added), has at least two characters (`-` is added), and at most
-    60: a longer one is cut, and eight digits of the name's SHA-256 follow. A name without any
-    letter or digit of ASCII is `t-` and these digits.
+    A label starts with a letter (`t-` is prepended) and has at least two characters (`-` is
+    appended) and at most 60. A longer one is cut, and eight hexadecimal digits of the name's
+    SHA-256 follow. A name without any ASCII letter or digit becomes `t-` and these digits. For
+    example, `Get Weather!` becomes `get-weather`, and `7` becomes `t-7`.
     """
     plain = _OTHER.sub("-", text.lower()).strip("-")
     if not _LETTER_OR_DIGIT.search(plain):
@@ -60,10 +62,11 @@ def label(text: str) -> str:
 
 
 def distinct_fqns(named: Iterable[tuple[ToolFqn, tuple[str, ...]]]) -> list[ToolFqn]:
-    """Return the FQN for each pair of an FQN and the foreign labels that it was made of.
+    """Return a distinct FQN for each pair of an FQN and the foreign labels that it was made from.
 
-    Where different labels lead to one FQN, the tool that is called exactly so keeps it. The others
-    end in eight digits of the SHA-256 of their labels, in whatever order the pairs are given.
+    If different labels lead to one FQN, the tool with exactly that name keeps it. The other FQNs
+    end in eight hexadecimal digits of the SHA-256 of their labels. The order of the pairs does not
+    matter.
     """
     pairs = list(named)
     labels_of: defaultdict[ToolFqn, set[tuple[str, ...]]] = defaultdict(set)
@@ -92,7 +95,7 @@ def _digits(text: str) -> str:
 
 
 def collisions(fqns: Iterable[ToolFqn]) -> dict[ToolFqn, int]:
-    """The FQNs that stand more than once, and how often."""
+    """Return the FQNs that occur more than once, with their counts."""
     counts: defaultdict[ToolFqn, int] = defaultdict(int)
     for fqn in fqns:
         counts[fqn] += 1

@@ -1,4 +1,4 @@
-"""Secrets taken out of what a tool gave and said: an outcome is for everyone to read."""
+"""The removal of secrets from the output of a tool, because outcomes are public."""
 
 import re
 from collections.abc import Iterable
@@ -15,30 +15,30 @@ SECRET_NAME = re.compile(
 )
 """Names of variables, headers and parameters whose values are secrets."""
 
-# A shorter value is a word that stands in any text.
+# A shorter value could be an ordinary word, which occurs in any text.
 _MIN_LENGTH = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Takes out `secrets`, the longest first, as they stand; what a tool encodes is not known."""
+    """A filter that replaces the `secrets`, longest first; it does not find encoded secrets."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> "Redaction":
-        """The redaction of these values; ones of fewer than six characters are left alone."""
-        long = {secret for secret in secrets if len(secret) >= _MIN_LENGTH}
-        return cls(tuple(sorted(long, key=lambda secret: (-len(secret), secret))))
+        """Return the redaction of these values, except those shorter than six characters."""
+        long_secrets = {secret for secret in secrets if len(secret) >= _MIN_LENGTH}
+        return cls(tuple(sorted(long_secrets, key=lambda secret: (-len(secret), secret))))
 
     def text(self, text: str) -> str:
-        """A text without the secrets."""
+        """Return a string without the secrets."""
         for secret in self.secrets:
             text = text.replace(secret, MARK)
         return text
 
     def value(self, value: Any) -> Any:
-        """A JSON value without the secrets, in names too."""
+        """Return a JSON value without the secrets; names are redacted as well."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
@@ -48,13 +48,13 @@ class Redaction:
         return value
 
     def finished(self, finished: Finished) -> Finished:
-        """A run whose output has no secrets: done before its end is cut off as a log."""
+        """Return a process result without secrets; call it before the log is truncated."""
         return replace(
             finished, stdout=self._bytes(finished.stdout), stderr=self._bytes(finished.stderr)
         )
 
     def reply(self, reply: WorkerReply) -> WorkerReply:
-        """What a worker says of a failure, without the secrets."""
+        """Return a worker's reply without the secrets in its error and output."""
         error = reply.error
         if error is not None:
             traceback = self.text(error.traceback)

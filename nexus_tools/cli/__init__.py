@@ -1,4 +1,7 @@
-"""The command line: `nexus-tools`, a noun is a folder or a file."""
+"""The command line `nexus-tools`. Each command group is a package or a module below this one.
+
+Begin reading in `app`, which holds the root group, and in `framework`, which all commands use.
+"""
 
 import sys
 
@@ -6,9 +9,9 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run `nexus-tools` on the arguments of the process, and exit with its code."""
+    """Run `nexus-tools` with the arguments of the process, and exit with its exit code."""
     try:
         from nexus_tools.cli.app import run
-    except KeyboardInterrupt:  # who is quick is shown no traceback either
+    except KeyboardInterrupt:  # Ctrl-C during the import must not print a traceback
         sys.exit(130)
     run()

@@ -1,4 +1,4 @@
-"""The root of the command line: its groups, and the edge at which every error becomes words."""
+"""The root of the command line: its command groups, and the boundary that reports every error."""
 
 import errno
 import json
@@ -16,40 +16,40 @@ from nexus_tools.settings import environment
 from nexus_tools.sui.support.logs import refuses_colors
 
 GROUPS = {
-    "tool": "Write, check, register, list, invoke and unregister tools.",
-    "workflow": "Join tools to workflows: write, check, draw, simulate and publish them.",
-    "ask": "See what workflows ask you, and answer.",
-    "schedule": "Have workflows executed at planned times, or by events.",
-    "bridge": "Serve and register tools of other systems, and of MCP servers.",
-    "export": "Give tools to agents: for OpenAI, Anthropic, MCP, OpenAPI, Unstract.",
-    "mcp": "Offer the registry to agents as an MCP server.",
-    "invocation": "Find invocations that you requested.",
-    "leader": "Carry invocations from the chain to tools and close them with the outcomes.",
-    "localnet": "A Sui network in one process, for development and tests.",
-    "network": "Choose the network to work on.",
-    "wallet": "Make and choose keys.",
-    "package": "Publish and inspect the Move package.",
-    "admin": "Decide as the admin of the package.",
-    "status": "Your tools, invocations, leaders and money at a glance.",
-    "doctor": "Find out what is missing or broken, and how to mend it.",
-    "config": "Show and set what commands assume.",
-    "completion": "Complete commands in your shell.",
+    "tool": "Create, validate, register, list, and invoke tools.",
+    "workflow": "Create, validate, simulate, publish, and run workflows of tools.",
+    "ask": "List and answer the questions that workflows ask you.",
+    "schedule": "Run workflows at planned times, or when events occur.",
+    "bridge": "Serve and register tools of other frameworks and of MCP servers.",
+    "export": "Export tools for OpenAI, Anthropic, MCP, OpenAPI, or Unstract.",
+    "mcp": "Serve the registry to agents as an MCP server.",
+    "invocation": "List and delete the invocations that you requested.",
+    "leader": "Register and run a Leader, which dispatches invocations to tools.",
+    "localnet": "Run a local Sui network for development and tests.",
+    "network": "Select the network that commands use.",
+    "wallet": "Create and select keys, and transfer SUI.",
+    "package": "Publish, upgrade, and inspect the Move package.",
+    "admin": "Manage registry settings and slashes as the package's admin.",
+    "status": "Show your tools, invocations, leaders, and balance.",
+    "doctor": "Diagnose problems with the installation and the network.",
+    "config": "Show and change settings.",
+    "completion": "Set up shell completion.",
 }
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Root(LazyGroup):
-    """Takes the shared options anywhere; a reader that goes away, as `head` does, is no failure."""
+    """The root group. It accepts shared options anywhere, and a closed pipe is not an error."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, with the options that commands share in front of the noun, too."""
+        """Parse like click, but also accept shared options before the command group."""
         return super().parse_args(ctx, shared_options_last(self, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what is left to print when nobody reads goes nowhere.
+        """Run the command, and discard the remaining output if the reader has closed the pipe.
 
-        click would exit with 1.
+        Without this, click exits with 1, for example with `nexus-tools tool list | head`.
         """
         try:
             return super().invoke(ctx)
@@ -66,15 +66,16 @@ class _Root(LazyGroup):
 )
 @click.version_option(__version__, prog_name="nexus-tools")
 def app() -> None:
-    """Put tools on Sui.
+    """Register, run and call tools on Sui.
 
-    Register tools with collateral in a registry on chain, and run the Leader that carries
-    invocations to them. `nexus-tools localnet start` gives you a Sui network to try it on.
+    A tool is registered on-chain with collateral. The Leader watches the chain, dispatches
+    invocations to tools, and closes them with the outcomes. To try it, run
+    `nexus-tools localnet start`, which starts a local Sui network.
     """
 
 
 def run() -> NoReturn:
-    """Run the command that the process was called with, and exit as design says: 0 to 8."""
+    """Run the command of the process, and exit with a code from 0 to 8, or 130 when interrupted."""
     _open_what_is_closed()
     try:
         code = app(standalone_mode=False, prog_name="nexus-tools", color=_color())
@@ -93,13 +94,13 @@ def run() -> NoReturn:
         code = _report(_missing(error))
     except OSError as error:
         code = _report(_unusable(error))
-    except Exception as error:  # noqa: BLE001 - the edge: nobody is shown a traceback
+    except Exception as error:  # noqa: BLE001 - users never see a traceback
         code = _report(_bug(error))
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _open_what_is_closed() -> None:
-    """Where a stream was closed before, as by `>&-`, nothing is read or written."""
+    """Replace each standard stream that is closed, as by `>&-`, with the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open to the end
@@ -107,20 +108,20 @@ def _open_what_is_closed() -> None:
 
 
 def _send_nowhere(*streams: TextIO) -> None:
-    """Let what is still to be printed go nowhere: Python would try it again at its end."""
+    """Redirect streams to the null device, because Python flushes them once more at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())
 
 
 def _report(error: NexusError) -> int:
-    """Print an error on stderr, as JSON if the command was to print JSON."""
+    """Print an error on stderr, as JSON if the command has `--json`, and return its exit code."""
     if error.details.get("timeout_s") and "digest" not in error.details:  # else it may be executed
-        error.hint = "check the node, or wait longer: `nexus-tools config set timeout 60s`"
+        error.hint = "Check the node, or run `nexus-tools config set timeout 60s` to wait longer."
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
-    # Other people may have written the message: no line of it looks like one of ours.
+    # The message may quote untrusted text, so its lines must not look like ours.
     message = plain(error.message, lines=True).replace("\n", "\n  | ")
     click.secho(f"error: {message}", fg="red", err=True, color=_color())
     failures = error.details.get("failures", ())
@@ -133,37 +134,37 @@ def _report(error: NexusError) -> int:
 
 
 def _color() -> bool | None:
-    """No colors if the user wants none; else as click finds out."""
+    """Return False if the user disabled colors, or None to let click decide."""
     return False if refuses_colors() else None
 
 
 def _show_help(error: click.exceptions.NoArgsIsHelpError) -> int:
-    """A group alone does nothing: show what there is in it."""
+    """Print the help of a group that was called without a command, and return the exit code."""
     if "--json" in sys.argv[1:]:
-        return _report(UsageError("usage", "a command is missing", hint=_help_hint(error)))
+        return _report(UsageError("usage", "missing command", hint=_help_hint(error)))
     click.echo(error.format_message(), err=True)
     return error.exit_code
 
 
 def _help_hint(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
-    return f"see `{context.command_path} --help`" if context else "see `nexus-tools --help`"
+    return f"Run `{context.command_path if context else 'nexus-tools'} --help`."
 
 
 def _missing(error: ModuleNotFoundError) -> NexusError:
-    """The error for a library that an extra brings, and that is not installed."""
+    """Return the error for a library that is not installed, and name the extra that installs it."""
     extra = EXTRA_OF.get((error.name or "").partition(".")[0])
     if extra is None:
         return _bug(error)
     return UsageError(
         "extra_missing",
-        f"this needs the extra `{extra}`: {error.name} is not installed",
-        hint=f"pip install 'nexus-tools[{extra}]'",
+        f"the extra `{extra}` is required: {error.name} is not installed",
+        hint=f"Run `pip install 'nexus-tools[{extra}]'`.",
     )
 
 
 def _unusable(error: OSError) -> NexusError:
-    """The error for a file or folder that cannot be read or written."""
+    """Return the error for a file or folder that cannot be read or written."""
     if error.errno in _FULL:
         return _full(error)
     if error.filename is None:
@@ -171,20 +172,20 @@ def _unusable(error: OSError) -> NexusError:
     return UsageError(
         "file_unusable",
         f"{error.filename}: {error.strerror}",
-        hint="name another file or folder, or see who may read and write it",
+        hint="Choose another file or folder, or check its permissions.",
     )
 
 
 def _full(error: OSError) -> NexusError:
-    """The error for a disk without space; it may be stdout that was sent there."""
+    """Return the error for a full disk. The failed write may have been a redirected stdout."""
     try:
         sys.stdout.flush()
     except OSError:
         _send_nowhere(sys.stdout)
     return UsageError(
         "disk_full",
-        f"{error.filename or 'what was to be written'}: {error.strerror}",
-        hint="make room, or let XDG_DATA_HOME and XDG_CONFIG_HOME name other places",
+        f"{error.filename or 'cannot write the output'}: {error.strerror}",
+        hint="Free some disk space, or set XDG_DATA_HOME and XDG_CONFIG_HOME to other folders.",
     )
 
 
@@ -193,6 +194,6 @@ def _bug(error: Exception) -> NexusError:
         raise error
     return NexusError(
         "internal",
-        f"this should not happen: {type(error).__name__}: {error}",
-        hint=f"please report it; {environment.DEBUG}=1 shows where it comes from",
+        f"internal error: {type(error).__name__}: {error}",
+        hint=f"Please report this error. Set {environment.DEBUG}=1 to get a traceback.",
     )

@@ -1,4 +1,4 @@
-"""`nexus-tools config`: what commands assume."""
+"""The command group `nexus-tools config`, which shows and changes settings."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,13 +16,13 @@ from nexus_tools.sui.support.units import parse_timeout
 
 @click.group()
 def command() -> None:
-    """Show and set what commands assume."""
+    """Show and change settings."""
 
 
 @command.command()
 @local
 def show(session: Session) -> None:
-    """Show the settings, and where they and what they name come from."""
+    """Show the settings, and where their values come from."""
     from nexus_tools.sui.network import MAX_GAS_PRICE_MIST
 
     settings = session.settings
@@ -30,7 +30,7 @@ def show(session: Session) -> None:
         "file": str(settings.config_file),
         "network": settings.network,
         "network_source": _source(settings.locate_network),
-        "wallet": settings.wallet or "the keystore's active key",
+        "wallet": settings.wallet or "active key of the keystore",
         "wallet_source": _source(settings.locate_account),
         "keystore": str(settings.keystore),
         "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
@@ -46,12 +46,12 @@ def show(session: Session) -> None:
 @click.argument("value", shell_complete=complete_settings)
 @local
 def set_value(session: Session, key: str, value: str) -> None:
-    """Set KEY to VALUE in the file. The network and the key have to be there."""
+    """Set KEY to VALUE in the configuration file. A network or key must exist."""
     _check(session.settings, key, value)
     session.settings.values[key] = value
     session.settings.save()
     overruled = session.settings.get(key) != value
-    session.report_setting(key, f"{key} is {value}", overruled=overruled)
+    session.report_setting(key, f"{key} is set to {value}", overruled=overruled)
     if session.output.as_json:
         session.output.document({key: value})
 
@@ -60,20 +60,20 @@ def set_value(session: Session, key: str, value: str) -> None:
 @click.argument("key", type=Choice(list(KEYS)))
 @local
 def unset(session: Session, key: str) -> None:
-    """Take KEY out of the file: what is assumed without it holds again."""
+    """Remove KEY from the configuration file and use its default."""
     was = session.settings.values.pop(key, None)
     session.settings.save()
     overruled = key in session.settings.overrides
-    session.report_setting(key, f"{key} is not set in the file", overruled=overruled)
+    session.report_setting(key, f"{key} is no longer set in the file", overruled=overruled)
     if session.output.as_json:
         session.output.document({key: None, "was": was})
 
 
 def _check(settings: Settings, key: str, value: str) -> None:
-    """Raises `setting_empty`, or as what the setting names is not found or cannot be read."""
+    """Check a value. Raises `setting_empty`, or the error of an unknown network or key."""
     if not value:
-        hint = f"`nexus-tools config unset {key}` takes it out of the file"
-        raise UsageError("setting_empty", f"{key} cannot be set to nothing", hint=hint)
+        hint = f"Run `nexus-tools config unset {key}` to remove it from the file."
+        raise UsageError("setting_empty", f"the value of {key} must not be empty", hint=hint)
     if key == "network":
         settings.find_network(value)
     elif key == "wallet":
@@ -89,7 +89,7 @@ def _check(settings: Settings, key: str, value: str) -> None:
 
 
 def _source(locate: Callable[[], Found[Any]]) -> str | None:
-    """Where the network or the key comes from; None if there is none."""
+    """Return the source of the network or the key, or None if it does not exist."""
     try:
         return locate().source
     except NexusError:

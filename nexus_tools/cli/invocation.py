@@ -1,4 +1,4 @@
-"""`nexus-tools invocation`: what the wallet has requested, and what of it is still on chain."""
+"""The command group `nexus-tools invocation`: the wallet's invocations that are on chain."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,70 +24,79 @@ _COLUMNS = {
 
 @click.group()
 def command() -> None:
-    """Find invocations that you requested, and delete them for their storage rebate.
+    """List and delete the invocations that you requested.
 
-    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one. Those of the
-    executions of workflows are deleted by `nexus-tools workflow clean`.
+    To request an invocation, run `nexus-tools tool invoke`. To show one, run
+    `nexus-tools tool outcome`. Invocations that belong to a workflow execution are deleted by
+    `nexus-tools workflow clean`.
     """
 
 
 @command.command("list")
-@click.option("--all", "everything", is_flag=True, help="Those that are closed, too.")
+@click.option("--all", "everything", is_flag=True, help="Include closed invocations.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="So many on a page."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Invocations per page.",
 )
-@click.option("--page", type=click.IntRange(min=1), default=1, help="Which page; 1 has the newest.")
+@click.option(
+    "--page", type=click.IntRange(min=1), default=1, help="Page to show. Page 1 has the newest."
+)
 @reads
 async def list_invocations(session: Session, *, everything: bool, limit: int, page: int) -> None:
-    """List the invocations of the wallet that no leader has closed yet, the newest first.
+    """List the wallet's invocations that are not closed yet, the newest first.
 
-    What is deleted is not listed: `nexus-tools tool outcome ID --why` tells of it. They are found
-    by events, so a node tells of those that it keeps events of.
+    Deleted invocations are not listed; use `nexus-tools tool outcome ID --why` to see their
+    history.
+    The list comes from events, so it only goes back as far as the node keeps them.
 
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
-    `payment_mist`, which is what is prepaid as long as nobody closes it.
+    `payment_mist`, the prepaid amount of an open invocation.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
             found = await nexus.invocations.mine(session.own_address())
             now_ms = await nexus.client.now_ms()
     found = tuple(reversed(found))
-    wanted = [each for each in found if everything or not each.is_closed]
+    wanted = [item for item in found if everything or not item.is_closed]
     shown = wanted[(page - 1) * limit : page * limit]
-    rows = [invocation_document(each, now_ms) for each in shown]
+    rows = [invocation_document(item, now_ms) for item in shown]
     if not session.output.as_json:
         rows = [_for_people(row, now_ms) for row in rows]
     session.output.table(
-        rows, _COLUMNS, empty="you have no invocation" if everything else "no invocation is pending"
+        rows, _COLUMNS, empty="no invocations" if everything else "no pending invocations"
     )
     _tell_of_the_rest(session.output, found, len(wanted) - page * limit, everything=everything)
 
 
 @command.command()
 @click.argument("invocation", nargs=-1)
-@click.option("--closed", is_flag=True, help="All of the wallet's that are closed.")
+@click.option("--closed", is_flag=True, help="Delete all closed invocations of the wallet.")
 @writes
 async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool) -> None:
-    """Delete INVOCATION..., closed or expired, for their storage rebate, in one transaction.
+    """Delete closed or expired invocations and reclaim their storage deposits.
 
-    One that nobody closed in time is closed by that, and what was prepaid comes back. At most 100
-    are deleted at once.
+    Deletes each INVOCATION, at most 100 in one transaction. An expired invocation that no leader
+    has
+    closed is closed too, and its prepaid amount is refunded.
     """
     from nexus_tools.sui.types.address import Address
 
     if bool(invocation) == closed:
-        raise UsageError("invocation_missing", "name the invocations to delete, or give --closed")
+        raise UsageError("invocation_missing", "pass either invocations to delete or --closed")
     async with session.nexus() as nexus:
         found = list(dict.fromkeys(map(Address.parse, invocation)))
         if closed:
             with session.output.progress("reading events"):
                 mine = await nexus.invocations.mine(session.own_address())
-            found = [each.id for each in mine if _can_be_deleted(each)]
+            found = [item.id for item in mine if _can_be_deleted(item)]
         if not found:
-            session.output.note("no closed invocation of yours is on chain")
+            session.output.note("no closed invocations to delete")
             return
         places, left = found[:_AT_ONCE], len(found[_AT_ONCE:])
-        done = f"deleted {len(places)} of your invocations"
+        done = f"deleted {units.count(len(places), 'invocation')}"
         sent = await carry_out(
             session,
             nexus.invocations,
@@ -96,29 +105,29 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
         )
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:
-        session.output.note(f"{left} more are left: the same command deletes them")
+        session.output.note(f"{left} more are left. Run the same command again to delete them")
 
 
 def _tell_of_the_rest(
     output: Output, found: "tuple[Invocation, ...]", behind: int, *, everything: bool
 ) -> None:
     if behind > 0:
-        output.note(f"{behind} more on the next page: --page")
+        output.note(f"{behind} more. Pass --page to see them")
     closed = sum(map(_can_be_deleted, found))
     if closed and not everything:
         output.note(
-            f"{closed} closed ones are still on chain: --all shows them,"
-            " `nexus-tools invocation delete --closed` brings their storage rebate"
+            f"{units.count(closed, 'closed invocation')} can be deleted. Pass --all to list, or"
+            " run `nexus-tools invocation delete --closed` to reclaim their storage deposits"
         )
 
 
 def _can_be_deleted(found: "Invocation") -> bool:
-    """Whether it is closed, and belongs to no execution, which deletes its own."""
+    """Return whether it is closed and not part of an execution, which deletes its own."""
     return found.is_closed and found.attempt is None
 
 
 def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:
-    """An invocation of a list, as JSON: amounts in MIST, times in ms."""
+    """Return an invocation as JSON for lists: amounts in MIST, times in ms."""
     return {
         "invocation": str(found.id),
         "fqn": found.fqn,

@@ -1,4 +1,4 @@
-"""`nexus-tools network`: which Sui network commands work on."""
+"""The command group `nexus-tools network`, which selects a Sui network."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from nexus_tools.sui.support import units
 
 @click.group()
 def command() -> None:
-    """Choose the network to work on."""
+    """Select the network that commands use."""
 
 
 @command.command("list")
 @local
 def list_networks(session: Session) -> None:
-    """List the networks: yours, the usual ones, and those of the Sui CLI and of pysui."""
+    """List all networks: your own, the well-known ones, and those of the Sui CLI and pysui."""
     rows: list[dict[str, Any]] = [
         {
             "name": found.what.name,
@@ -28,22 +28,22 @@ def list_networks(session: Session) -> None:
         for found in session.settings.all_networks(session.output.overlooked)
     ]
     columns = {"name": "Network", "url": "URL", "current": "Current", "source": "Source"}
-    session.output.table(rows, columns, empty="there is no network")
+    session.output.table(rows, columns, empty="no networks")
     for hidden in session.settings.hidden_networks():
         name, url = hidden.what.name, hidden.what.url
         session.output.warn(
-            f"{plain(name)} is not {plain(url)}, as {plain(str(hidden.file))} says:"
-            f" `nexus-tools network use NAME --url {plain(url)}` uses that under another name"
+            f"{plain(str(hidden.file))} defines {plain(name)} as {plain(url)}, which is ignored."
+            f" Run `nexus-tools network use NAME --url {plain(url)}` to use it under another name"
         )
 
 
 @command.command()
 @click.argument("name", shell_complete=complete_networks)
-@click.option("--url", help="The URL of a node's gRPC API: adds or changes your own network.")
-@click.option("--faucet-url", help="The URL of the network's faucet.")
+@click.option("--url", help="URL of a node's gRPC API. Adds or changes a network of yours.")
+@click.option("--faucet-url", help="URL of the network's faucet.")
 @local
 def use(session: Session, name: str, url: str | None, faucet_url: str | None) -> None:
-    """Work on the network NAME from now on."""
+    """Use the network NAME from now on."""
     if url:
         profile = {"url": url} | ({"faucet_url": faucet_url} if faucet_url else {})
         session.settings.networks[name] = profile
@@ -51,7 +51,7 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
     session.settings.values["network"] = name
     session.settings.save()
     overruled = session.settings.network != name
-    done = f"commands work on {name} ({network.url})"
+    done = f"commands use the network {name} ({network.url})"
     session.report_setting("network", done, overruled=overruled)
     if session.output.as_json:
         session.output.document({"name": name, "url": network.url})
@@ -60,9 +60,9 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
 @command.command()
 @reads
 async def show(session: Session) -> None:
-    """Show the current network, and whether it responds."""
+    """Show the current network and check that it responds."""
     async with session.client() as client:
-        with session.output.progress("asking the network"):
+        with session.output.progress("querying the network"):
             chain_id = str(await client.chain_id())
             record = {
                 "name": client.network.name,
@@ -76,7 +76,7 @@ async def show(session: Session) -> None:
 
 
 def _package(session: Session, network: str, chain_id: str) -> str | None:
-    """Return the package on this chain, or None: a localnet may have a new chain."""
+    """Return the package on this chain, or None. A restarted localnet may have a new chain."""
     try:
         return str(session.settings.find_deployment(network, chain_id).package_id)
     except NotFoundError:
@@ -89,21 +89,21 @@ def _package(session: Session, network: str, chain_id: str) -> str | None:
 async def transaction(session: Session, digest: str) -> None:
     """Show whether the transaction DIGEST was executed.
 
-    Exits with 3 if the node does not show it. This does not prove that it was not executed: a node
-    may show it later, or lie. Ask another node for a large amount.
+    Exits with 3 if the node does not know the transaction. This does not prove that it was not
+    executed, because a node may lag behind or lie. For a large amount, check another node as well.
     """
     from nexus_tools.sui.types.digest import Digest
     from nexus_tools.sui.types.execution_status import Success
 
     wanted = Digest.parse(digest)
     async with session.client() as client:
-        with session.output.progress("asking the network"):
+        with session.output.progress("querying the network"):
             executed = await client.transaction(wanted)
     if executed is None:
         raise NotFoundError(
             "transaction_unknown",
-            f"the node of {client.network.name} does not show the transaction {wanted}",
-            hint="ask again in a minute, or ask another node",
+            f"the node of {client.network.name} does not know the transaction {wanted}",
+            hint="Try again in a minute, or use another node.",
         )
     status = executed.effects.status
     record = {

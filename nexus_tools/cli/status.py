@@ -1,4 +1,4 @@
-"""`nexus-tools status`: what the wallet has on a network, in one view."""
+"""The command `nexus-tools status`: an overview of a wallet on a network."""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 _LAST = 5
-_FIRST_SUI = "`nexus-tools localnet faucet` gives you SUI on networks that have a faucet"
+_FIRST_SUI = "run `nexus-tools localnet faucet` to get SUI on a network with a faucet"
 _FIRST_TOOL = (
-    "`nexus-tools tool list` shows what you can invoke,"
-    " `nexus-tools tool new NAME` begins a tool of yours"
+    "run `nexus-tools tool list` to see tools to invoke,"
+    " or `nexus-tools tool new NAME` to create a tool"
 )
 _MONEY = ("balance_mist", "locked_mist", "prepaid_mist")
 _LISTS = ("tools", "pending", "closed", "leaders", "offers")
@@ -54,7 +54,7 @@ _PENDING_COLUMNS = {
     "payment": "Prepaid",
 }
 _CLOSED_COLUMNS = {
-    "invocation": "Closed last",
+    "invocation": "Last closed",
     "fqn": "Tool",
     "state": "State",
     "outcome": "Outcome",
@@ -71,21 +71,22 @@ _LEADER_COLUMNS = {
 _OFFER_COLUMNS = {
     "what": "Offered to you",
     "name": "Name",
-    "accept": "Take it over with",
+    "accept": "Command to accept",
 }
 
 
 @click.command()
 @reads
 async def command(session: Session) -> None:
-    """Show your tools, invocations, leaders and money on the network.
+    """Show your tools, invocations, leaders and balance on the network.
 
-    The servers of active tools are asked whether they are well.
+    The health of active tools is checked at their servers.
 
     With --json: `network`, `wallet`, `address`, `money` (`balance_mist` in coins and in the address
     balance, `locked_mist` in collateral, `prepaid_mist` in pending invocations), `tools`,
-    `pending`, `closed`, `leaders`, `offers` that wait for you to accept them, and `next`: what to
-    do first where there is nothing yet, or how collateral comes back that can be claimed.
+    `pending`,
+    `closed`, `leaders`, `offers` for you to accept, and `next`, the recommended next step, such as
+    claiming collateral.
     """
     warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
@@ -115,7 +116,7 @@ async def command(session: Session) -> None:
 async def _read(
     nexus: "Nexus", address: "Address", now_ms: int
 ) -> tuple[dict[str, Any], Sequence[Suspension | Shortage]]:
-    """Read all of it in parallel, and what of it is suspended or cannot pay for gas."""
+    """Read everything in parallel, and find suspended services and leaders without gas."""
     from nexus_tools.cli.invocation import invocation_document
     from nexus_tools.cli.leader.record import leader_document
     from nexus_tools.registry import ToolFilter
@@ -134,8 +135,8 @@ async def _read(
         suspensions(nexus.tools, [*own_tools, *own_leaders]),
         shortages(nexus.client, own_leaders),
     )
-    leaders = [leader_document(each, now_ms) for each in own_leaders]
-    pending = [each for each in requested if not each.is_closed]
+    leaders = [leader_document(leader, now_ms) for leader in own_leaders]
+    pending = [invocation for invocation in requested if not invocation.is_closed]
     claims = [
         *(f"nexus-tools tool claim {row['fqn']}" for row in tools if row["claimable_in_ms"] == 0),
         *(
@@ -150,10 +151,10 @@ async def _read(
         "money": {
             "balance_mist": balance,
             "locked_mist": sum(row["collateral_mist"] for row in [*tools, *leaders]),
-            "prepaid_mist": sum(each.payment_mist for each in pending),
+            "prepaid_mist": sum(invocation.payment_mist for invocation in pending),
         },
         "tools": tools,
-        "pending": [invocation_document(each, now_ms) for each in reversed(pending)],
+        "pending": [invocation_document(invocation, now_ms) for invocation in reversed(pending)],
         "closed": [_closed(step) for step in closings],
         "leaders": leaders,
         "offers": offers,
@@ -162,9 +163,9 @@ async def _read(
 
 
 def _claiming(claims: Sequence[str]) -> str | None:
-    """How collateral comes back that can be claimed now."""
+    """Return the commands that claim collateral, or None if no collateral is claimable."""
     named = ", ".join(f"`{claim}`" for claim in claims)
-    return f"{named} brings collateral back" if claims else None
+    return f"run {named} to claim collateral" if claims else None
 
 
 async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:
@@ -176,7 +177,7 @@ async def _tools(tools: "Sequence[Tool]", now_ms: int) -> list[dict[str, Any]]:
 
 
 def _tool(tool: "Tool", problem: str | None, now_ms: int) -> dict[str, Any]:
-    """A tool as JSON; `healthy` is None for one that is not active: nobody calls it."""
+    """Return a tool as JSON. `healthy` is None for an inactive tool, which is never called."""
     return {
         "fqn": tool.fqn,
         "state": tool.state.value,
@@ -212,19 +213,19 @@ def _print(
     tables = [
         ([_for_people(row, now_ms) for row in rows], columns, empty)
         for rows, columns, empty in (
-            (document["tools"], _TOOL_COLUMNS, "no tool is yours"),
-            (document["pending"], _PENDING_COLUMNS, "no invocation is pending"),
-            (document["closed"], _CLOSED_COLUMNS, "no invocation was closed yet"),
-            (document["leaders"], _LEADER_COLUMNS, "no leader is yours"),
-            (document["offers"], _OFFER_COLUMNS, "nothing is offered to you"),
+            (document["tools"], _TOOL_COLUMNS, "you own no tools"),
+            (document["pending"], _PENDING_COLUMNS, "no pending invocations"),
+            (document["closed"], _CLOSED_COLUMNS, "no closed invocations"),
+            (document["leaders"], _LEADER_COLUMNS, "you own no leaders"),
+            (document["offers"], _OFFER_COLUMNS, "no offers"),
         )
     ]
     as_records = not all(output.has_room(rows, columns) for rows, columns, _ in tables)
     for rows, columns, empty in tables:
         output.note("")
         output.table(rows, columns, empty=empty, as_records=as_records)
-    for each in warnings:
-        output.warn(str(each))
+    for warning in warnings:
+        output.warn(str(warning))
     if document["next"]:
         output.note(f"\nnext: {document['next']}")
 
@@ -234,7 +235,7 @@ def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:
     if "pending_slash" in row:
         words |= collateral_in_words(row)
     if "healthy" in row:
-        words["health"] = "well" if row["healthy"] else row["problem"]
+        words["health"] = "healthy" if row["healthy"] else row["problem"]
     if "expires_at_ms" in row:
         words["deadline"] = units.utc(row["expires_at_ms"], now_ms)
         words["state"] = "expired" if row["expired"] else row["state"]

@@ -1,7 +1,7 @@
-"""The Move packages that come with nexus-tools, as Python sees them: `move` has their modules.
+"""The Move packages of nexus-tools from the Python side: deployments, objects, events and aborts.
 
-What they are, where they are published, what their objects, events and aborts say; what one does
-with them are the verbs of `registry`.
+`move` has the generated bindings. Start reading with `deployment`; the operations are in
+`registry`.
 """
 
 from nexus_tools.contracts.aborts import code_of, explain_abort, kind_of

@@ -1,6 +1,6 @@
-"""What kind of error an abort of the Move package is.
+"""Errors for aborts of the Move packages.
 
-Its sentence is the comment of its constant in the Move sources, which `move` has generated.
+The message of an abort is the comment of its constant in the Move sources, generated into `move`.
 """
 
 import re
@@ -44,43 +44,43 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),
     UsageError: frozenset({"EWrongVersion"}),
 }
-"""What a user can do about an error constant; the others say that something given is not right."""
+"""The error classes of error constants; all other constants are a `ValidationError`."""
 
 _TIMED = {
     "EAlreadyUnregistered": "claimable at",
     "EDelayNotOver": "claimable at",
     "ENotDue": "possible from",
     "ETooEarly": "possible from",
-    "ENotExpired": "it expires at",
+    "ENotExpired": "expires at",
 }
 
 
 class Published(Protocol):
-    """Packages of ours on some chain."""
+    """Packages of ours that are published on some chain."""
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """Their bindings, with the words of their errors, and where they are."""
+        """The bindings, with the messages of their errors, and the IDs of each package."""
 
 
 def code_of(reason: MoveError) -> str:
-    """The stable word for programs: `ENotOwner` is `not_owner`."""
+    """Return the stable error code for programs: `ENotOwner` becomes `not_owner`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", reason.name[1:]).lower()
 
 
 def kind_of(reason: MoveError) -> type[NexusError]:
-    """The class that says what can be done."""
+    """Return the error class, which says what a user can do."""
     kinds = (kind for kind, names in KINDS.items() if reason.name in names)
     return next(kinds, ValidationError)
 
 
 def abort_reason(error: RefusedOnChainError, published: Published) -> MoveError | None:
-    """The reason behind an abort of one of the packages; None if it is another failure."""
-    number, place = error.details.get("abort"), error.details.get("package")
+    """Return the error constant of an abort of one of the packages; None for other failures."""
+    number, package_id = error.details.get("abort"), error.details.get("package")
     if not isinstance(number, int):
         return None
     for types, package in published.packages:
-        if place in (str(package.original_id), str(package.id)):
+        if package_id in (str(package.original_id), str(package.id)):
             return types.error_of(str(error.details.get("module")), number)
     return None
 
@@ -93,10 +93,10 @@ def explain_abort(
     now_ms: int | None = None,
     subject: str = "",
 ) -> NexusError:
-    """The error in words, in the class that says what can be done; other failures unchanged.
+    """Return the error for an abort of one of the packages; other failures are returned unchanged.
 
-    `possible_at_ms` is when the chain would allow what has to wait, and `subject` what has the
-    collateral, `The tool` or `The leader`, where the caller knows.
+    `possible_at_ms` is the time from which the chain would allow the operation, if the caller knows
+    it. `subject` is the owner of the collateral in the message: `The tool` or `The leader`.
     """
     reason = abort_reason(error, published)
     if reason is None:

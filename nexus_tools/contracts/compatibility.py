@@ -1,4 +1,4 @@
-"""Whether the packages of a deployment have the types and functions that this release uses."""
+"""The check that deployed packages have the types and functions that this release uses."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -30,18 +30,18 @@ _FOLDER = "compatible-packages"
 
 
 async def check_compatibility(client: SuiClient, deployment: Deployment, cache: Path) -> None:
-    """Check that the deployed packages fit this release, once for each package and cache folder.
+    """Check that the deployed packages are compatible, once for each package and cache folder.
 
-    A package fits if it could be an upgrade of the one that ships with this release: it has the
-    same layouts and functions, and may have more. Sui never changes a published package, so the
-    result is kept in the folder `cache`. Raises `package_incompatible`.
+    A package is compatible if it could be an upgrade of the one that ships with this release: it
+    has the same layouts and functions, and may have more. Sui never changes a published package, so
+    the result is cached in the folder `cache`. Raises `package_incompatible`.
     """
     packages = deployment.by_name()
     unknown = [name for name, package in packages.items() if not _is_known(cache, package, name)]
     values = await client.objects([packages[name].id for name in unknown]) if unknown else ()
     for name, value in zip(unknown, values, strict=True):
         if value is None or not isinstance(value.data, MovePackage):
-            continue  # the first call says that the package does not exist
+            continue  # the first call will raise that the package does not exist
         _check(value.data, _shipped(deployment, name), name)
         _remember(cache, packages[name], name)
 
@@ -60,11 +60,12 @@ def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
     is_older = not check_compatible(theirs, ours, UpgradePolicy.COMPATIBLE)
     raise ValidationError(
         "package_incompatible",
-        f"the package {name} at {deployed.id} does not fit nexus-tools {__version__}: {reason}",
-        hint="upgrade it with `nexus-tools package upgrade propose`"
+        f"the package {name} at {deployed.id} is incompatible with nexus-tools {__version__}:"
+        f" {reason}",
+        hint="Upgrade it with `nexus-tools package upgrade propose`."
         if is_older
-        else "install the release of nexus-tools that published it, or publish the packages of this"
-        " release with `nexus-tools package publish`",
+        else "Install the release of nexus-tools that published it, or publish the packages of this"
+        " release with `nexus-tools package publish`.",
     )
 
 
@@ -83,7 +84,7 @@ def _is_known(cache: Path, package: Package, name: str) -> bool:
 
 
 def _remember(cache: Path, package: Package, name: str) -> None:
-    with suppress(OSError):  # a home that cannot be written to costs one read per command
-        place = _place(cache, package)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(shipped_digest(name), encoding="utf-8")
+    with suppress(OSError):  # a read-only home directory costs one read per command
+        path = _place(cache, package)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(shipped_digest(name), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Compiled Move packages: those that ship with us, and what they are compared with on chain."""
+"""Compiled Move packages: those that ship with this release, and comparison with published ones."""
 
 import json
 from collections.abc import Mapping
@@ -14,19 +14,19 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.object import MovePackage, Object
 
 PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
-"""What the manifests of our packages call them."""
+"""The names of our packages in their manifests."""
 
-_OURS = "nexus_tools.contracts"
+_TOOLS = "nexus_tools.contracts"
 _WORKFLOWS = "nexus_tools.contracts.workflows"
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledPackage:
-    """Modules in the order of their dependencies, and the packages that they are linked to.
+    """A compiled package: its modules in dependency order, and the packages that it links to.
 
-    `digest` is the package digest that an upgrade has to name; `sources_digest` and `compiler` say
-    what ours were made from and with. `needs` are packages whose ids a network has to give, by
-    their names, with the addresses that stand for them: `linked` puts the ids in place.
+    `digest` is the package digest that an upgrade must name. `sources_digest` and `compiler`
+    identify the sources and the compiler of the shipped packages. `needs` are packages whose IDs
+    depend on the network: it maps their names to placeholder addresses, which `linked` replaces.
     """
 
     modules: tuple[bytes, ...]
@@ -37,15 +37,15 @@ class CompiledPackage:
     needs: Mapping[str, Address] = field(default_factory=dict)
 
     def linked(self, **published: Package) -> Self:
-        """The package as it is published where these are, by their names.
+        """Return the package linked to published packages, given by their names.
 
-        In its modules the first version of each takes the place of the address that it had for the
-        compiler; the package is linked to the newest one.
+        In its modules, the first version of each package replaces the compiler's placeholder
+        address; the package links to the newest version.
         """
         original = {self.needs[name]: package.original_id for name, package in published.items()}
         newest = {self.needs[name]: package.id for name, package in published.items()}
         modules = tuple(with_addresses(module, original) for module in self.modules)
-        dependencies = tuple(newest.get(each, each) for each in self.dependencies)
+        dependencies = tuple(newest.get(dependency, dependency) for dependency in self.dependencies)
         return replace(
             self,
             modules=modules,
@@ -56,10 +56,10 @@ class CompiledPackage:
 
 
 @cache
-def load_package(home: str = _OURS) -> CompiledPackage:
-    """The package that ships with this release: that of the registries, or another one.
+def load_package(home: str = _TOOLS) -> CompiledPackage:
+    """Return a package that ships with this release, by default the one of the registries.
 
-    `home` is the Python package whose folder `bytecode` has it. Raises `package_missing`.
+    `home` is the Python package whose folder `bytecode` contains it. Raises `package_missing`.
     """
     folder = files(home) / "bytecode"
     try:
@@ -69,7 +69,7 @@ def load_package(home: str = _OURS) -> CompiledPackage:
         raise NotFoundError(
             "package_missing",
             f"the compiled Move package is not installed: {error}",
-            hint="install nexus-tools again, or compile the package from its sources",
+            hint="Reinstall nexus-tools, or compile the package from its sources.",
         ) from error
     return CompiledPackage(
         modules,
@@ -77,19 +77,19 @@ def load_package(home: str = _OURS) -> CompiledPackage:
         bytes.fromhex(document["digest"]),
         document["sources_digest"],
         document["compiler"],
-        {name: Address.parse(each) for name, each in document["needs"].items()},
+        {name: Address.parse(address) for name, address in document["needs"].items()},
     )
 
 
 def shipped_digest(name: str) -> str:
-    """Return the package digest in hex of one of our packages, by the name of its manifest."""
-    home = dict(zip(PACKAGE_NAMES, (_OURS, _WORKFLOWS), strict=True))[name]
+    """Return the hex package digest of a shipped package, by the name in its manifest."""
+    home = dict(zip(PACKAGE_NAMES, (_TOOLS, _WORKFLOWS), strict=True))[name]
     document = json.loads((files(home) / "bytecode" / "package.json").read_text(encoding="utf-8"))
     return str(document["digest"])
 
 
 def load_workflows(tools: Package) -> CompiledPackage:
-    """The package of workflows that ships with this release, where that of tools is published.
+    """Return the shipped package of workflows, linked to the published package of tools.
 
     Raises `package_missing`.
     """
@@ -97,22 +97,22 @@ def load_workflows(tools: Package) -> CompiledPackage:
 
 
 def our_packages() -> tuple[CompiledPackage, CompiledPackage]:
-    """Return the packages of tools and of workflows, which are not linked yet."""
+    """Return the packages of tools and of workflows, not yet linked."""
     return load_package(), load_package(_WORKFLOWS)
 
 
 def linked_packages(package: Object | None) -> set[Address]:
-    """What a published package is linked to; nothing if it is no package."""
+    """Return the packages that a published package links to; empty if it is not a package."""
     if package is None or not isinstance(package.data, MovePackage):
         return set()
     return {link.upgraded_id for link in package.data.linkage}
 
 
 def compiled_modules(package: Object | None, original: Address) -> set[bytes]:
-    """The modules of a published package, as they were before; none if it is no package.
+    """Return the modules of a published package as compiled; empty if it is not a package.
 
-    A compiled module has the address 0x0, in whose place the chain puts that of the first version,
-    which is `original`.
+    A compiled module has the address 0x0, which the chain replaces with that of the first version,
+    the `original`. This function reverts that.
     """
     if package is None or not isinstance(package.data, MovePackage):
         return set()

@@ -1,4 +1,4 @@
-"""A deployment of the Move packages on some chain."""
+"""A deployment of the Move packages on a chain."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -30,22 +30,23 @@ _NOUNS = {
     "Execution": ("an execution", "`nexus-tools workflow show {}`"),
     "Schedule": ("a schedule", "`nexus-tools schedule show {}`"),
 }
-"""Objects that people have ids of, and the commands that show them."""
+"""Names of the objects whose IDs users have, and the commands that show them."""
 
 
 class Part(StrEnum):
-    """Which of our packages: the one of tools, or the one of workflows, which uses it."""
+    """The kind of package: tools, or workflows, which depends on tools."""
 
     TOOLS = "tools"
     WORKFLOWS = "workflows"
 
 
 class Deployment(Struct, frozen=True):
-    """The packages on one chain, with the ids that everyone needs.
+    """The packages on one chain, with the IDs that every client needs.
 
-    `package_id` is the newest version, whose functions are called; `original_id` the first one,
-    which names the types and events. The upgrade cap is None where it is not known. The package of
-    workflows has such ids, too: None where it is not published.
+    `package_id` is the newest version of the package of tools, whose functions are called.
+    `original_id` is the first one, which names types and events. `upgrade_cap` is None if it is
+    unknown. The fields `workflows_…` are the same for the package of workflows, and None if it is
+    not published.
     """
 
     package_id: Address
@@ -62,11 +63,10 @@ class Deployment(Struct, frozen=True):
 
     @classmethod
     def of(cls, executed: Executed, chain_id: str) -> Self:
-        """What a transaction has made that published the package of tools.
+        """Return the deployment that a transaction created by publishing the package of tools.
 
-        Raises `deployment_invalid`.
-
-        It has no `UpgradeCap` if the transaction locked it away, or destroyed it.
+        `upgrade_cap` is None if the transaction locked or destroyed it. Raises
+        `deployment_invalid`.
         """
         package = executed.published()
         return cls(
@@ -80,9 +80,10 @@ class Deployment(Struct, frozen=True):
         )
 
     def with_workflows(self, published: Executed, created: Executed) -> Self:
-        """The same, with the package of workflows, and its registry, of two transactions.
+        """Return the deployment with the package of workflows and its registry.
 
-        Raises `deployment_invalid`.
+        `published` and `created` are the transactions that created them. Raises
+        `deployment_invalid`.
         """
         package = published.published()
         return replace(
@@ -94,65 +95,65 @@ class Deployment(Struct, frozen=True):
         )
 
     def at(self, newest_id: Address, part: Part = Part.TOOLS) -> Self:
-        """The deployment with another newest version of one of the packages."""
+        """Return the deployment with another newest version of one of the packages."""
         return replace(self, **{"package_id" if part is Part.TOOLS else "workflows_id": newest_id})
 
     @classmethod
     def parse(cls, document: object) -> Self:
-        """Read what `as_json` gave. Raises `deployment_invalid` or `address_invalid`."""
+        """Parse the result of `as_json`. Raises `deployment_invalid` or `address_invalid`."""
         try:
             return convert(document, cls, dec_hook=_address)
         except MsgspecError as error:
-            raise _invalid(str(error)) from None
+            raise _invalid_error(str(error)) from None
 
     def as_json(self) -> dict[str, str | None]:
-        """The deployment as a document of flat texts."""
+        """Return the deployment as a flat JSON document of strings."""
         document: dict[str, str | None] = to_builtins(self, enc_hook=str)
         return document
 
     @property
     def package(self) -> Package:
-        """The package of tools, as its bindings take it."""
+        """The package of tools, as its bindings expect it."""
         return Package(self.package_id, self.original_id)
 
     @property
     def workflows(self) -> Package:
-        """The package of workflows, as its bindings take it. Raises `workflows_unknown`."""
+        """The package of workflows, as its bindings expect it. Raises `workflows_unknown`."""
         if self.workflows_id is None or self.workflows_original_id is None:
-            raise _no_workflows()
+            raise _workflows_unknown_error()
         return Package(self.workflows_id, self.workflows_original_id)
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """The packages that are published, and their types and errors."""
+        """The published packages, with their types and errors."""
         tools = (TYPES, self.package)
         return (tools, (workflows.TYPES, self.workflows)) if self.workflows_id else (tools,)
 
     def by_name(self) -> dict[str, Package]:
-        """The packages by the names that manifests have for them."""
+        """Return the published packages by the names in their manifests."""
         return dict(zip(PACKAGE_NAMES, (package for _, package in self.packages), strict=False))
 
     @property
     def decoder(self) -> Decoder:
-        """What decodes objects and events of the packages."""
+        """The decoder for objects and events of the packages."""
         return _decoder(*((package.id, package.original_id) for _, package in self.packages))
 
     def package_of(self, bound: object) -> Package:
-        """The package whose bindings a class or function is from. Raises `workflows_unknown`."""
+        """Return the package of a generated class or function. Raises `workflows_unknown`."""
         return self.workflows if is_of_workflows(bound) else self.package
 
     def type_of(self, kind: type[MoveStruct]) -> StructTag:
-        """The type of a struct of the packages. Raises `workflows_unknown`."""
+        """Return the type of a struct of the packages. Raises `workflows_unknown`."""
         return kind.type_tag(self.package_of(kind))
 
     def decode(self, value: Object, kind: type[Kind]) -> Kind:
-        """An object as the value that it has to be. Raises `object_of_another_type`."""
+        """Decode an object of the expected type. Raises `object_of_another_type`."""
         codec: Codec[Kind] = kind.bcs  # type: ignore[attr-defined]  # each generated class has it
         decoded: Kind = self._contents(value, self.type_of(kind), codec)
         return decoded
 
     def decode_entry(self, value: Object, kind: StructTag) -> Any:
-        """The value of an entry of a table, from the object of this type that it is in.
+        """Decode the value of a table entry from the field object of this type.
 
         Raises `object_of_another_type`.
         """
@@ -160,77 +161,85 @@ class Deployment(Struct, frozen=True):
 
     def _contents(self, value: Object, expected: StructTag, codec: Codec[Any]) -> Any:
         if not isinstance(value.data, MoveObject) or value.data.type != expected:
-            raise self._other(value, expected)
+            raise self._other_type_error(value, expected)
         return codec.decode(value.data.contents)
 
-    def _other(self, value: Object, expected: StructTag) -> ValidationError:
-        """The error that an object is something else, which may be of ours, too."""
-        kind = value.data.type if isinstance(value.data, MoveObject) else None
-        is_ours = kind and kind.address in (each.original_id for _, each in self.packages)
-        noun, command = _NOUNS.get(kind.name, ("", "")) if kind and is_ours else ("", "")
-        wanted, _ = _NOUNS.get(expected.name, (f"{expected.module}::{expected.name}", ""))
-        hint = "check the id, and that the deployment is the one that made the object"
+    def _other_type_error(self, value: Object, expected: StructTag) -> ValidationError:
+        """Return the error for an object of another type, which may be one of our types."""
+        type_tag = value.data.type if isinstance(value.data, MoveObject) else None
+        is_ours = type_tag and type_tag.address in (
+            package.original_id for _, package in self.packages
+        )
+        actual_noun, command = (
+            _NOUNS.get(type_tag.name, ("", "")) if type_tag and is_ours else ("", "")
+        )
+        expected_noun, _ = _NOUNS.get(expected.name, (f"{expected.module}::{expected.name}", ""))
+        hint = "Check the ID, and whether the deployment is the one that created the object."
         if command:
-            hint = f"{command.format(value.id)} shows it"
-        is_what = noun or f"of the type {value.type or 'package'}"
-        message = f"{value.id} is {is_what}, not {wanted}"
+            hint = f"Run {command.format(value.id)} to see it."
+        actual = actual_noun or f"of the type {value.type or 'package'}"
+        message = f"{value.id} is {actual}, not {expected_noun}"
         return ValidationError("object_of_another_type", message, hint=hint)
 
     def require_dag_registry(self) -> Address:
-        """The registry of workflows. Raises `workflows_unknown`."""
+        """Return the registry of workflows. Raises `workflows_unknown`."""
         if self.dag_registry is None:
-            raise _no_workflows()
+            raise _workflows_unknown_error()
         return self.dag_registry
 
     def part(self, part: Part) -> Package:
-        """One of the packages. Raises `workflows_unknown`."""
+        """Return one of the packages. Raises `workflows_unknown`."""
         return self.package if part is Part.TOOLS else self.workflows
 
     def require_upgrade_cap(self, part: Part = Part.TOOLS) -> Address:
-        """The `UpgradeCap` of one of the packages. Raises `upgrade_cap_unknown`."""
+        """Return the `UpgradeCap` of one of the packages. Raises `upgrade_cap_unknown`."""
         name = "upgrade_cap" if part is Part.TOOLS else "workflows_upgrade_cap"
         cap: Address | None = getattr(self, name)
         if cap is None:
             raise NotFoundError(
                 "upgrade_cap_unknown",
-                "the deployment does not say which object is the UpgradeCap",
-                hint=f"add {name} to the deployment: only its owner can do this",
+                "the deployment has no UpgradeCap",
+                hint=f"Add {name} to the deployment. Only the owner of the UpgradeCap can upgrade.",
             )
         return cap
 
 
 def is_of_workflows(bound: object) -> bool:
-    """Whether a class or function is from the bindings of workflows."""
+    """Return whether a class or function is from the bindings of workflows."""
     return bound.__module__.startswith(f"{workflows.__name__}.")
 
 
-@cache  # a decoder keeps the codecs that it has made
+@cache  # because a decoder caches its codecs
 def _decoder(*ids: tuple[Address, Address]) -> Decoder:
-    tools, *more = (Package(*each) for each in ids)
-    return TYPES.at(tools, **dict(zip(("workflows",), more, strict=False)))
+    tools, *others = (Package(*pair) for pair in ids)
+    return TYPES.at(tools, **dict(zip(("workflows",), others, strict=False)))
 
 
 def _only(executed: Executed, module: str, name: str) -> Address:
-    found = executed.created_of(module, name)
-    if len(found) != 1:
-        raise _invalid(f"the transaction made {len(found)} objects of {module}::{name}, not one")
-    return found[0]
+    ids = executed.created_of(module, name)
+    if len(ids) != 1:
+        raise _invalid_error(
+            f"the transaction created {len(ids)} objects of type {module}::{name}, expected one"
+        )
+    return ids[0]
 
 
 def _address(_kind: type, text: object) -> Address:
     if not isinstance(text, str):
-        raise TypeError("an address is a text")  # which `convert` says with the field
+        raise TypeError("expected a string for an address")  # `convert` adds the field
     return Address.parse(text)
 
 
-def _no_workflows() -> NexusError:
+def _workflows_unknown_error() -> NexusError:
     return NotFoundError(
         "workflows_unknown",
-        "the deployment says of no package of workflows",
-        hint="`nexus-tools package publish` publishes it beside that of tools, and"
-        " `nexus-tools package use` finds it where it is published",
+        "the deployment has no package of workflows",
+        hint="Publish it with `nexus-tools package publish`, or find a published one with"
+        " `nexus-tools package use`.",
     )
 
 
-def _invalid(reason: str) -> NexusError:
-    return ValidationError("deployment_invalid", f"this is no deployment of the package: {reason}")
+def _invalid_error(reason: str) -> NexusError:
+    return ValidationError(
+        "deployment_invalid", f"not a valid deployment of the packages: {reason}"
+    )

@@ -1,4 +1,4 @@
-"""What there is of our packages on a chain, beyond what a deployment says of it."""
+"""Lookup of newer package versions and of the package of workflows on a chain."""
 
 from nexus_tools.contracts.deployment import Deployment, Part
 from nexus_tools.contracts.events import event_filter
@@ -8,7 +8,7 @@ from nexus_tools.sui.client import SuiClient, past_events
 
 
 async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
-    """The deployment with the newest versions that are published."""
+    """Return the deployment with the newest published versions."""
     for part in Part:
         if part is Part.TOOLS or deployment.workflows_id is not None:
             versions = await client.package_versions(deployment.part(part).original_id)
@@ -17,9 +17,9 @@ async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
 
 
 async def find_workflows(client: SuiClient, deployment: Deployment) -> Deployment:
-    """The deployment with the package of workflows to which the admin granted a permit last.
+    """Return the deployment with the package of workflows that received the admin's last permit.
 
-    The same if there is none. Raises as `past_events`.
+    Without a permit the deployment stays the same. Raises as `past_events`.
     """
     kinds = event_filter(deployment, PermitGranted)
     async for record in past_events(client, kinds):

@@ -1,4 +1,4 @@
-"""What happens to tools, leaders, invocations, workflows, executions and schedules."""
+"""Events of tools, leaders, invocations, workflows, executions and schedules."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -47,28 +47,30 @@ RegistryEvent = (
 
 
 def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | None:
-    """The event as a value; None if it is not one of this package, or of a newer version of it.
+    """Return the parsed event; None for another package, or for an event of a newer version.
 
-    Raises `BcsError` if the bytes do not fit the event's name.
+    Raises `BcsError` if the bytes do not match the event's type.
     """
     parsed: RegistryEvent | None = deployment.decoder.event(event)
     return parsed
 
 
 def event_filter(deployment: Deployment, *kinds: type[RegistryEvent]) -> EventFilter:
-    """A filter for these kinds of events, or for all of the packages.
+    """Return a filter for these kinds of events, or for all events of the packages.
 
-    Without the package of workflows nothing of its kinds is asked for. Raises `workflows_unknown`
-    if there are no others.
+    If the package of workflows is not published, its kinds are left out. Raises `workflows_unknown`
+    if no other kinds remain.
     """
     if not kinds:
-        return _together(EventFilter(package.original_id) for _, package in deployment.packages)
+        return _union(EventFilter(package.original_id) for _, package in deployment.packages)
     of_tools = [kind for kind in kinds if not is_of_workflows(kind)]
     of_workflows = [kind for kind in kinds if is_of_workflows(kind)]
     if of_tools and deployment.workflows_id is None:
         of_workflows = []
-    return _together(
-        _of_kinds(deployment.package_of(some[0]), some) for some in (of_tools, of_workflows) if some
+    return _union(
+        _of_kinds(deployment.package_of(group[0]), group)
+        for group in (of_tools, of_workflows)
+        if group
     )
 
 
@@ -82,5 +84,5 @@ def _of_kinds(package: Package, kinds: Sequence[type[RegistryEvent]]) -> EventFi
     )
 
 
-def _together(filters: Iterable[EventFilter]) -> EventFilter:
+def _union(filters: Iterable[EventFilter]) -> EventFilter:
     return reduce(or_, filters)

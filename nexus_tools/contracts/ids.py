@@ -1,7 +1,7 @@
-"""Ids that anyone computes, as Move derives them.
+"""Object IDs that anyone can compute, as Move derives them.
 
-Source: `sui::derived_object`. The key of a tool or a workflow is its FQN and that of a name the
-name, as ASCII strings; that of a leader is its index.
+Source: `sui::derived_object`. The key of a tool or workflow is its FQN, and the key of a name is
+the name, as ASCII strings. The key of a leader is its index.
 """
 
 from nexus_tools.sui.bcs import string, u64
@@ -12,28 +12,28 @@ from nexus_tools.tool import ToolFqn
 
 
 def tool_id(registry: Address, fqn: ToolFqn) -> Address:
-    """The id of the tool with this FQN, whether it is registered or not."""
+    """Return the ID of the tool with this FQN, even if it is not registered."""
     return derived_object_id(registry, ASCII_STRING, string.encode(str(fqn)))
 
 
 def dag_id(registry: Address, fqn: ToolFqn) -> Address:
-    """The id of the workflow with this FQN, whether it is published or not.
+    """Return the ID of the workflow with this FQN, even if it is not published.
 
-    `registry` is that of workflows.
+    `registry` is the registry of workflows.
     """
     return derived_object_id(registry, ASCII_STRING, string.encode(str(fqn)))
 
 
 def name_id(registry: Address, name: str) -> Address:
-    """The id of the unversioned name `domain.name`, whether it is registered or not."""
+    """Return the ID of the unversioned name `domain.name`, even if it is not registered."""
     return derived_object_id(registry, ASCII_STRING, string.encode(name))
 
 
 def leader_id(registry: Address, index: int) -> Address:
-    """The id of the `index`th leader, counted from 0, whether it is registered or not."""
+    """Return the ID of the leader at an index from 0, even if it is not registered."""
     return derived_object_id(registry, Primitive.U64, u64.encode(index))
 
 
 def fqn_field_id(table: Address, index: int) -> Address:
-    """The id of the field with the `index`th FQN of the registry's table."""
+    """Return the ID of the field with the FQN at an index of the registry's table."""
     return dynamic_field_id(table, TYPE_TAG.encode(Primitive.U64), u64.encode(index))

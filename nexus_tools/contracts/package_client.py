@@ -1,4 +1,4 @@
-"""What the three services have in common: reading the package's objects, sending its commands."""
+"""The base class of all registry services, which reads objects and sends transactions."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Self, TypeVar, TypeVarTuple
@@ -19,13 +19,13 @@ Ts = TypeVarTuple("Ts")
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 Sent = Executed | Simulated
-"""What a verb gives: both have `effects`, `events` and `cost`; simulated is a dry run's."""
+"""The result of a transaction, simulated in a dry run. Both have `effects`, `events`, `cost`."""
 
 
 async def execute_or_simulate(
     client: SuiClient, builder: TransactionBuilder, *, dry_run: bool, budget: int | None = None
 ) -> Sent:
-    """Execute or, in a dry run, simulate a transaction; raises what it fails with."""
+    """Execute a transaction or, in a dry run, simulate it. Raises its failure."""
     if not dry_run:
         return await client.execute(builder, budget=budget)
     simulated = await client.simulate(builder)
@@ -35,10 +35,10 @@ async def execute_or_simulate(
 
 
 class PackageClient:
-    """A client and a deployment. With `dry_run`, verbs are simulated and nothing is signed."""
+    """A client with a deployment. With `dry_run`, transactions are simulated and never signed."""
 
     subject: ClassVar[str] = ""
-    """What an abort calls the object of a verb, where the package has a word for several kinds."""
+    """The name of the object in messages of aborts that several kinds of objects share."""
 
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
         self.client = client
@@ -46,7 +46,7 @@ class PackageClient:
         self.dry_run = dry_run
 
     def rehearsal(self) -> Self:
-        """The same, simulated."""
+        """Return the same client with `dry_run`."""
         return type(self)(self.client, self.deployment, dry_run=True)
 
     async def send(
@@ -56,9 +56,10 @@ class PackageClient:
         possible_at_ms: int | None = None,
         budget: int | None = None,
     ) -> Sent:
-        """Execute or, in a dry run, simulate a transaction.
+        """Execute a transaction or, in a dry run, simulate it.
 
-        An abort of the package is raised in words; other errors as by `SuiClient.execute`.
+        An abort of the packages raises the error of `explain_abort`; other errors are those of
+        `SuiClient.execute`.
         """
         try:
             return await execute_or_simulate(
@@ -80,7 +81,7 @@ class PackageClient:
         *arguments: *Ts,
         possible_at_ms: int | None = None,
     ) -> Sent:
-        """Send a transaction with one function of the package."""
+        """Send a transaction that calls one function of the packages."""
         builder = TransactionBuilder()
         function(builder, self.deployment.package_of(function), *arguments)
         return await self.send(builder, possible_at_ms=possible_at_ms)
@@ -91,36 +92,36 @@ class PackageClient:
         *arguments: *Ts,
         amount_mist: int,
     ) -> Sent:
-        """Send a transaction with one function, whose last argument is a coin of that amount."""
+        """Send a transaction that calls one function with a coin as the last argument."""
         builder = TransactionBuilder()
         coin = builder.split_coins(builder.gas, [amount_mist])[0]
         function(builder, self.deployment.package_of(function), *arguments, coin)
         return await self.send(builder)
 
     async def read(self, object_id: Address, kind: type[Kind]) -> Kind:
-        """An object of the package that has to exist. Raises `object_unknown`."""
+        """Return an object of the packages that must exist. Raises `object_unknown`."""
         return self.existing(await self.client.object(object_id), object_id, kind)
 
     def existing(self, value: Object | None, object_id: Address, kind: type[Kind]) -> Kind:
-        """What was read as an object that has to exist. Raises `object_unknown`."""
+        """Decode an object that must exist. Raises `object_unknown`."""
         if value is None:
             raise NotFoundError(
                 "object_unknown",
-                f"there is no {kind.move_name} {object_id} on {self.client.network.name}",
-                hint="check the deployment: it may be one of another network, or of a reset one",
+                f"the {kind.move_name} {object_id} does not exist on {self.client.network.name}",
+                hint="Check the deployment. It may belong to another network, or to a reset one.",
             )
         return self.deployment.decode(value, kind)
 
     def decoded(self, value: Object | None, kind: type[Kind]) -> Kind | None:
-        """What was read as an object of the package; None if it does not exist."""
+        """Decode an object of the packages; None if it does not exist."""
         return None if value is None else self.deployment.decode(value, kind)
 
     async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:
-        """Objects of the package, in the order of their ids; None for those that do not exist."""
+        """Return objects of the packages in the order of their IDs; None for missing ones."""
         return [self.decoded(value, kind) for value in await self.client.objects(ids)]
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
-        """The first event of a kind that a transaction emitted. Raises `event_missing`."""
+        """Return the first event of a kind that a transaction emitted. Raises `event_missing`."""
         for event in sent.events:
             parsed = parse_event(self.deployment, event)
             if isinstance(parsed, kind):
@@ -132,5 +133,5 @@ class PackageClient:
         )
 
     def has_emitted(self, sent: Sent, kind: type[MoveStruct]) -> bool:
-        """Whether a transaction emitted an event of a kind."""
-        return any(isinstance(parse_event(self.deployment, each), kind) for each in sent.events)
+        """Return whether a transaction emitted an event of a kind."""
+        return any(isinstance(parse_event(self.deployment, event), kind) for event in sent.events)

@@ -1,4 +1,4 @@
-"""JSON data by port name, on its way into a transaction."""
+"""Conversion of JSON values by port name into arguments of transactions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _PART = VectorTag(VectorTag(Primitive.U8))
 
 
 def ports_of(document: Mapping[str, Any]) -> Ports:
-    """Inline values from JSON, sorted by name and each in its canonical text.
+    """Return inline values from JSON, sorted by name, each as canonical JSON text.
 
     Raises `json_invalid`, `port_name_invalid` or `too_many_ports`.
     """
@@ -24,23 +24,28 @@ def ports_of(document: Mapping[str, Any]) -> Ports:
 
 
 def make_ports(builder: TransactionBuilder, package: Package, ports: Ports) -> Result:
-    """All the commands that it takes to have ports in a transaction."""
+    """Add the commands that create ports in a transaction."""
     names = [name for name, _ in ports.values]
     return value.ports(
-        builder, package, names, [_made(builder, package, each) for _, each in ports.values]
+        builder,
+        package,
+        names,
+        [_value_argument(builder, package, port_value) for _, port_value in ports.values],
     )
 
 
-def _made(builder: TransactionBuilder, package: Package, one: Value.Variant) -> Argument:
-    match one:
+def _value_argument(
+    builder: TransactionBuilder, package: Package, port_value: Value.Variant
+) -> Argument:
+    match port_value:
         case Value.Inline(json):
             return value.inline(builder, package, json)
         case Value.InlineChunks(chunks):
             return value.inline_chunks(builder, package, chunks)
         case Value.InlineList(parts):
-            # As a whole they may be longer than an argument.
-            made = [builder.pure(vector(byte_vector), part) for part in parts]
-            return value.inline_list(builder, package, builder.make_move_vec(made, _PART))
+            # All parts together may exceed the size limit of an argument.
+            arguments = [builder.pure(vector(byte_vector), part) for part in parts]
+            return value.inline_list(builder, package, builder.make_move_vec(arguments, _PART))
         case Value.Remote(storage, key):
             return value.remote(builder, package, storage, key)
         case Value.RemoteList(storage, keys):

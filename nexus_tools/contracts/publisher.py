@@ -1,4 +1,4 @@
-"""Publishing packages, and taking ours from one version to the next."""
+"""Publication of packages, and upgrades and migrations of ours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ from nexus_tools.sui.types.object import MAX_MOVE_PACKAGE_SIZE
 Migrate = Callable[[TransactionBuilder], None]
 
 _STORAGE_MIST_PER_BYTE = 7_600
-"""76 units of storage at 100 MIST: `obj_data_cost_refundable` and `storage_gas_price`."""
+"""76 storage units at 100 MIST: `obj_data_cost_refundable` and `storage_gas_price`."""
 
 _SPARE_PERCENT, _SPARE_MIST = 20, 50_000_000
-"""The type origins and linkage of a package, the objects that it creates, and the computation."""
+"""Extra cost: type origins and linkage of a package, objects that it creates, computation."""
 
 _COMPATIBLE = 0  # `sui::package::COMPATIBLE`
 
@@ -45,21 +45,20 @@ def _check_size(modules: Sequence[bytes]) -> None:
         raise ValidationError(
             "package_empty",
             "the package has no modules to publish",
-            hint="what is published stands in sources/*.move, outside of #[test_only]",
+            hint="Put modules that are not #[test_only] into sources/*.move.",
         )
     size = sum(map(len, modules))
     if size > MAX_MOVE_PACKAGE_SIZE:
         raise ValidationError(
             "package_too_large",
-            f"the modules have {size} bytes, and no network takes more than"
-            f" {MAX_MOVE_PACKAGE_SIZE} in a package",
-            hint="publish dependencies first, and write their ids into [addresses] of their"
-            " Move.toml; then --bundle unpublished leaves them where they are",
+            f"the modules have {size} bytes, and the limit of a package is {MAX_MOVE_PACKAGE_SIZE}",
+            hint="Publish dependencies first, and write their IDs into [addresses] of their"
+            " Move.toml. Then --bundle unpublished does not bundle them.",
         )
 
 
 def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
-    """What migrates each of the registries."""
+    """Return the functions that add the migration of each registry."""
     package, admin = deployment.package, deployment.admin
     tools, leaders = deployment.tool_registry, deployment.leader_registry
     migrations: tuple[Migrate, ...] = (
@@ -74,7 +73,7 @@ def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What `publish` did; `deployment` is None in a dry run, which ends with the first step."""
+    """The result of `publish`. In a dry run, which ends after one step, `deployment` is None."""
 
     sent: tuple[Sent, ...]
     deployment: Deployment | None
@@ -82,10 +81,10 @@ class PublishResult:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeResult:
-    """What `upgrade` did; `sent` is None if there was nothing to do.
+    """The result of `upgrade`; `sent` is None if the version is already published.
 
-    `deployment` has the newest version that is on chain now; `version` is the number that the
-    package has, or in a dry run would have, counted from 1.
+    `deployment` has the newest version on chain. `version` is its number counted from 1, in a dry
+    run the number that it would have.
     """
 
     sent: Sent | None
@@ -95,9 +94,9 @@ class UpgradeResult:
 
 @checks_arguments
 class Publisher:
-    """Publishes the package and its next versions. With `dry_run`, verbs are simulated.
+    """Publishes packages and their next versions. With `dry_run`, transactions are simulated.
 
-    Besides the errors that are named, every method raises as `SuiClient` does.
+    Besides the documented errors, every method raises as `SuiClient` does.
     """
 
     def __init__(self, client: SuiClient, *, dry_run: bool = False) -> None:
@@ -105,15 +104,15 @@ class Publisher:
         self.dry_run = dry_run
 
     def rehearsal(self) -> "Publisher":
-        """The same, simulated."""
+        """Return the same publisher with `dry_run`."""
         return Publisher(self.client, dry_run=True)
 
     async def publish(self, locks: LockDeployment | None = None) -> PublishResult:
-        """Publish our packages, with registries of their own; the sender is their admin.
+        """Publish our packages with new registries; the sender becomes their admin.
 
-        With `locks` their upgrades are locked in the same transactions; else the sender gets each
-        `UpgradeCap`, too, and can replace the code at any moment. What is published if a later step
-        fails is `publish_workflows`' to complete.
+        With `locks`, the same transactions lock their upgrades. Otherwise the sender also receives
+        each `UpgradeCap` and can replace the code at any time. If a later step fails, complete the
+        publication with `publish_workflows`.
         """
         tools_package, workflows_package = our_packages()
         await self.check_funds(tools_package.modules, workflows_package.modules)
@@ -124,11 +123,11 @@ class Publisher:
         return PublishResult((*tools.sent, *workflows.sent), workflows.deployment)
 
     async def check_funds(self, *packages: Sequence[bytes], with_lock: bool = False) -> None:
-        """Raise `not_enough_sui` unless the wallet pays for the storage of packages.
+        """Raise `not_enough_sui` unless the wallet can pay for the storage of packages.
 
-        Call it before the first of several transactions. `with_lock` counts `upgrade_lock`, too.
+        Call it before the first of several transactions. `with_lock` includes `upgrade_lock`.
         """
-        modules = [each for package in packages for each in package]
+        modules = [module for package in packages for module in package]
         if with_lock:
             modules += load_lock_package().modules
         storage_mist = sum(map(len, modules)) * _STORAGE_MIST_PER_BYTE
@@ -142,9 +141,9 @@ class Publisher:
         *,
         done: Sequence[Executed] = (),
     ) -> PublishResult:
-        """Publish the package of tools alone, or another one in its place, as `publish` does.
+        """Publish only the package of tools, or another package in its place, as `publish` does.
 
-        `done` has the transaction of an earlier attempt, if it was executed.
+        `done` contains the transaction of an earlier attempt, if it was executed.
         """
         modules, dependencies = package.modules, package.dependencies
         sent = await self.publish_other(modules, dependencies, locks, done=done)
@@ -159,10 +158,10 @@ class Publisher:
         *,
         done: Sequence[Executed] = (),
     ) -> PublishResult:
-        """Publish the package of workflows beside that of tools, and create its registry.
+        """Publish the package of workflows next to that of tools, and create its registry.
 
-        The admin alone can. `done` has those of the two transactions that an earlier attempt sent
-        and the chain executed. Raises `not_admin`.
+        Only the admin can do this. `done` contains those of the two transactions that an earlier
+        attempt executed. Raises `not_admin`.
         """
         require_admin(self.client.address, await self._admin(deployment))
         package = load_workflows(deployment.package)
@@ -183,7 +182,7 @@ class Publisher:
         *,
         done: Sequence[Executed] = (),
     ) -> Sent:
-        """Publish a package of somebody's own; `locks` and `done` as for `publish_tools`.
+        """Publish any package; `locks` and `done` are as for `publish_tools`.
 
         Raises `package_empty`, `package_too_large` and `dependency_not_on_network`.
         """
@@ -198,9 +197,9 @@ class Publisher:
     async def publish_lock(
         self, *, done: Sequence[Executed] = ()
     ) -> tuple[Sent, LockDeployment | None]:
-        """Publish `upgrade_lock`, by which packages are locked; None in a dry run.
+        """Publish `upgrade_lock`, which locks packages; its deployment is None in a dry run.
 
-        `done` as for `publish_tools`.
+        `done` is as for `publish_tools`.
         """
         if done:
             return done[0], await LockDeployment.of(self.client, done[0])
@@ -214,12 +213,14 @@ class Publisher:
         *,
         part: Part = Part.TOOLS,
     ) -> UpgradeResult:
-        """Publish a package as the next version, unless its modules are those of the newest one.
+        """Publish a package as the next version, unless the newest version has the same modules.
 
-        What `deployment` takes for the newest version may be out of date. `migrate` comes next.
-        If the package is locked by `locks`, anybody does this with what was proposed, in its time:
-        raises as `UpgradeLocks.execute`. Else it needs the `UpgradeCap` and the admin: raises
-        `upgrade_cap_unknown`, `cap_not_yours`, `not_admin`. Raises `package_outdated`.
+        The newest version in `deployment` may be outdated. Call `migrate` afterwards. If the
+        package is locked by `locks`, anyone may publish the proposed upgrade in its time window.
+        Without a lock, the sender needs the `UpgradeCap` and the admin role.
+
+        Raises `package_outdated`; with a lock as `UpgradeLocks.execute`; without one
+        `upgrade_cap_unknown`, `cap_not_yours` and `not_admin`.
         """
         original_id = deployment.part(part).original_id
         versions = await self.client.package_versions(original_id)
@@ -230,33 +231,39 @@ class Publisher:
         if locked and await locked.find(original_id):
             sent = await locked.execute(original_id, package)
         else:
-            sent = await self._upgrade_free(package, newest, part)
+            sent = await self._upgrade_unlocked(package, newest, part)
         if isinstance(sent, Executed):
             newest = newest.at(sent.published(), part)
         return UpgradeResult(sent, newest, len(versions) + 1)
 
-    async def _upgrade_free(self, package: CompiledPackage, newest: Deployment, part: Part) -> Sent:
+    async def _upgrade_unlocked(
+        self, package: CompiledPackage, newest: Deployment, part: Part
+    ) -> Sent:
         builder, cap = TransactionBuilder(), newest.require_upgrade_cap(part)
         _upgrade(builder, package, newest.part(part).id, cap)
         await self._require_upgrade_cap(cap)
-        # Until the registries are migrated, they refuse the commands of the next version.
+        # Until the admin migrates the registries, they refuse commands of the next version.
         require_admin(self.client.address, await self._admin(newest))
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
-        """Let only the deployed version work, with one transaction.
+        """Allow only the deployed version from now on, with one transaction.
 
-        None if no registry asks for it. Raises `not_admin`.
+        Returns None if no registry needs it. Raises `not_admin`.
         """
         migrations = _migrations(deployment)
         admin = await self._admin(deployment)
         sender = admin.owner.owner
-        waiting = [each for each in migrations if await self._is_waiting(each, deployment, sender)]
-        if not waiting:
+        needed = [
+            migration
+            for migration in migrations
+            if await self._needs_migration(migration, deployment, sender)
+        ]
+        if not needed:
             return None
         require_admin(self.client.address, admin)
         builder = TransactionBuilder()
-        for migrate in waiting:
+        for migrate in needed:
             migrate(builder)
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
@@ -268,39 +275,44 @@ class Publisher:
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
     async def _require_on_network(self, dependencies: Sequence[Address]) -> None:
-        found = await self.client.objects(dependencies)
-        missing = [str(id_) for id_, value in zip(dependencies, found, strict=True) if not value]
+        objects = await self.client.objects(dependencies)
+        missing = [str(id_) for id_, value in zip(dependencies, objects, strict=True) if not value]
         if missing:
             raise NotFoundError(
                 "dependency_not_on_network",
-                f"{self.client.network.name} has no package {', '.join(missing)}, which the"
-                " manifest of a dependency names",
-                hint="take dependencies into the package with --bundle all, or publish them, and"
-                " write their ids into [addresses] of their Move.toml",
+                f"{self.client.network.name} does not have the package {', '.join(missing)}, which"
+                " the manifest of a dependency names",
+                hint="Bundle dependencies with --bundle all, or publish them and write their IDs"
+                " into [addresses] of their Move.toml.",
             )
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
-        """Whether it is the newest version, linked to the same packages.
+        """Return whether the package is the newest version and links to the same packages.
 
-        Raises `package_outdated` if it is an older one.
+        Raises `package_outdated` if it is an older version.
         """
         modules = set(package.modules)
-        found = await self.client.objects(versions)
-        published = [compiled_modules(value, original=versions[0]) for value in found]
+        objects = await self.client.objects(versions)
+        published = [compiled_modules(value, original=versions[0]) for value in objects]
         if published[-1] == modules:
-            # The same modules are another package where one that they need has a newer version.
-            return set(package.dependencies) <= linked_packages(found[-1])
+            # The same modules are another package if a dependency has a newer version.
+            return set(package.dependencies) <= linked_packages(objects[-1])
         if modules in published:
             raise NotNowError(
                 "package_outdated",
                 f"version {len(versions)} of the package is published on"
                 f" {self.client.network.name}, and this is version {published.index(modules) + 1}",
-                hint="install a newer release of nexus-tools",
+                hint="Install a newer release of nexus-tools.",
             )
         return False
 
-    async def _is_waiting(self, migrate: Migrate, deployment: Deployment, admin: Address) -> bool:
-        """Whether a registry has an older version than the package, which alone knows its own."""
+    async def _needs_migration(
+        self, migrate: Migrate, deployment: Deployment, admin: Address
+    ) -> bool:
+        """Return whether a registry has an older version than the package.
+
+        Only the package knows its version, so the migration is simulated.
+        """
         builder = TransactionBuilder()
         migrate(builder)
         try:
@@ -318,7 +330,7 @@ class Publisher:
             holder(await self.client.object(cap)),
             "the UpgradeCap of the package",
             "cap_not_yours",
-            "sign with the wallet that has it: by default the one that published the package",
+            "Sign with the wallet that owns it, usually the one that published the package.",
         )
 
     async def _admin(self, deployment: Deployment) -> Admin:
@@ -331,7 +343,7 @@ def publish(
     dependencies: Sequence[Address],
     keeper: Address | LockDeployment,
 ) -> None:
-    """Publish a package. Its `UpgradeCap` goes to an address, or is locked away for good."""
+    """Add the publication of a package; its `UpgradeCap` goes to an address or is locked."""
     upgrade_cap = builder.publish(modules, dependencies)
     if isinstance(keeper, LockDeployment):
         upgrade_lock.lock(builder, keeper.package, keeper.locks, upgrade_cap)
@@ -342,7 +354,7 @@ def publish(
 def _upgrade(
     builder: TransactionBuilder, package: CompiledPackage, newest_id: Address, upgrade_cap: Address
 ) -> None:
-    """Publish a package as the next version of one."""
+    """Add the publication of a package as the next version of another one."""
     cap = builder.object(upgrade_cap)
     policy, digest = builder.pure(u8, _COMPATIBLE), builder.byte_vector(package.digest)
     framework = (SUI_FRAMEWORK, "package")

@@ -1,4 +1,4 @@
-"""What follows from the fields of the package's objects: bases of their generated classes."""
+"""Base classes of generated Move structs, with values that follow from their fields."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -10,18 +10,18 @@ from nexus_tools.tool import ToolDefinition, parse_json
 
 
 class LeaderState(StrEnum):
-    """Whether a leader can be named in new invocations, and why not."""
+    """The state of a leader. New invocations can name only an active leader."""
 
     ACTIVE = "active"
     INACTIVE = "inactive"
-    """Its owner wants no new invocations."""
+    """Its owner does not accept new invocations."""
     SUSPENDED = "suspended"
     UNREGISTERED = "unregistered"
     CLAIMED = "claimed"
 
 
 class ToolState(StrEnum):
-    """What the collateral of a tool says about it. Only an active tool takes new invocations."""
+    """The state of a tool, from its collateral. Only an active tool accepts new invocations."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -35,24 +35,24 @@ _EXECUTABLE_MS = _DAY_MS  # collateral::EXECUTABLE_MS
 
 
 class SlashView:
-    """Of `collateral::Slash`, a proposal. Times are in ms since 1970."""
+    """The base of `collateral::Slash`, a proposed slash. Times are in ms since 1970."""
 
     __slots__ = ()
     proposed_at_ms: int
 
     @property
     def due_at_ms(self) -> int:
-        """From when on it can be executed."""
+        """The time from which the slash can be executed."""
         return self.proposed_at_ms + _NOTICE_MS
 
     @property
     def void_at_ms(self) -> int:
-        """From when on it can be executed no longer."""
+        """The time from which the slash can no longer be executed."""
         return self.due_at_ms + _EXECUTABLE_MS
 
 
 class CollateralView:
-    """Of `collateral::Collateral`. Amounts are in MIST."""
+    """The base of `collateral::Collateral`. Amounts are in MIST."""
 
     __slots__ = ()
     balance: int
@@ -64,17 +64,17 @@ class CollateralView:
 
     @property
     def balance_mist(self) -> int:
-        """What is there."""
+        """The current balance."""
         return self.balance
 
     @property
     def shortfall_mist(self) -> int:
-        """What was slashed of it."""
+        """The slashed amount that is missing from the balance."""
         return self.required_mist - self.balance
 
     @property
     def slashable_mist(self) -> int:
-        """What may still be slashed until it is locked anew or topped up."""
+        """The amount that can still be slashed until a top-up or until it is locked again."""
         return min(self.required_mist // 2 - self.slashed_mist, self.balance)
 
     @property
@@ -84,21 +84,21 @@ class CollateralView:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything that is required is there; if not, its owner is suspended."""
+        """Whether the balance is the required amount; otherwise the tool or leader is suspended."""
         return not self.is_claimed and self.shortfall_mist == 0
 
     def pending_slash(self, now_ms: int) -> Any:
-        """The `Slash` that is proposed, and neither executed nor cancelled nor void; else None."""
+        """Return the proposed `Slash` unless it is executed, cancelled or void; else None."""
         return self.slash if self.slash and now_ms < self.slash.void_at_ms else None
 
     @property
     def claimable_at_ms(self) -> int | None:
-        """When it can be claimed; None if its owner is not unregistered."""
+        """The time from which it can be claimed; None unless the tool or leader is unregistered."""
         return None if self.unregistered_at_ms is None else self.unregistered_at_ms + self.delay_ms
 
 
 class DefinitionView:
-    """Of `definition::Definition`."""
+    """The base of `definition::Definition`."""
 
     __slots__ = ()
     fqn: str
@@ -112,11 +112,11 @@ class DefinitionView:
 
     @property
     def gas_mist(self) -> int:
-        """What whoever calls its function gets for the gas; 0 for a tool that has none."""
+        """The gas payment for the caller of an on-chain tool's function; 0 for other tools."""
         return self.function.gas_mist if self.function else 0
 
     def document(self) -> dict[str, Any]:
-        """The JSON document of the definition, unchecked. Raises `json_invalid`."""
+        """Return the JSON document of the definition, not validated. Raises `json_invalid`."""
         function = {"function": _function(self.function)} if self.function else {}
         return {
             "fqn": self.fqn,
@@ -130,7 +130,7 @@ class DefinitionView:
         }
 
     def parse(self) -> ToolDefinition:
-        """The definition, with every rule checked: strangers write on chain what they like.
+        """Return the validated definition. Definitions on chain are untrusted.
 
         Raises as `ToolDefinition.parse` does.
         """
@@ -138,7 +138,7 @@ class DefinitionView:
 
 
 class ToolView:
-    """Of `tool::Tool`."""
+    """The base of `tool::Tool`."""
 
     __slots__ = ()
     definition: Any
@@ -149,7 +149,7 @@ class ToolView:
 
     @property
     def charge_mist(self) -> int:
-        """What an invocation costs beyond the leader's fees: price, and gas of an on-chain tool."""
+        """The tool's part of an invocation's cost: its price, and the gas of an on-chain tool."""
         gas_mist: int = self.definition.gas_mist
         return self.price_mist + gas_mist
 
@@ -170,22 +170,22 @@ class ToolView:
 
     @property
     def is_active(self) -> bool:
-        """Whether the tool takes new invocations."""
+        """Whether the tool accepts new invocations."""
         return self.state is ToolState.ACTIVE
 
     @property
     def claimable_at_ms(self) -> int | None:
-        """When the collateral of an unregistered tool can be claimed, in ms since 1970."""
+        """The time from which an unregistered tool's collateral is claimable, in ms since 1970."""
         at_ms: int | None = self.collateral.claimable_at_ms
         return at_ms
 
     def accepts(self, leader: Address) -> bool:
-        """Whether a leader may be named in an invocation."""
+        """Return whether an invocation of the tool may name this leader."""
         return self.open or leader in self.leaders.entries
 
 
 class LeaderView:
-    """Of `leader::Leader`."""
+    """The base of `leader::Leader`."""
 
     __slots__ = ()
     accepting: bool
@@ -193,7 +193,7 @@ class LeaderView:
 
     @property
     def state(self) -> LeaderState:
-        """What follows from its collateral and from what its owner wants."""
+        """The state, which follows from the collateral and from the owner's setting."""
         if self.collateral.is_claimed:
             return LeaderState.CLAIMED
         if self.collateral.unregistered_at_ms is not None:
@@ -209,26 +209,26 @@ class LeaderView:
 
 
 class SettlingView:
-    """Of `invocation::InvocationRequested`: how the invocation is settled."""
+    """The base of `invocation::InvocationRequested`: how the invocation is settled."""
 
     __slots__ = ()
     settling: Any
 
     @property
     def signers(self) -> tuple[bytes, ...]:
-        """The keys of the tool of which one has to sign the answer; with none, nobody has to."""
+        """The tool's keys, one of which must sign the answer; empty if no signature is needed."""
         keys: tuple[bytes, ...] = getattr(self.settling, "keys", ())
         return keys
 
     @property
     def is_for_anyone(self) -> bool:
-        """Whether anyone may settle it, by a call of the tool's function."""
+        """Whether anyone may settle it, by calling the tool's function."""
         for_anyone: bool = getattr(self.settling, "for_anyone", False)
         return for_anyone
 
 
 class InvocationView(SettlingView):
-    """Of `invocation::Invocation`. Times are in ms since 1970."""
+    """The base of `invocation::Invocation`. Times are in ms since 1970."""
 
     __slots__ = ()
     leaders: tuple[Address, ...]
@@ -239,40 +239,40 @@ class InvocationView(SettlingView):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is settled, failed or expired, and so never changes again."""
-        # The class of the variant is defined where this one is inherited: here it has but a name.
+        """Whether it is settled, failed or expired, so that it never changes again."""
+        # The class of the variant is defined in the generated module, so only its name is known.
         return type(self.state).__name__ != "Requested"
 
     @property
     def payment_mist(self) -> int:
-        """What is prepaid; 0 once it is closed, when what was not spent has gone back."""
+        """The prepayment in MIST; 0 once it is closed, because the unused part was refunded."""
         return self.payment
 
     @property
     def expires_at_ms(self) -> int:
-        """When the last window ends."""
+        """The end of the last leader's window."""
         return self.requested_at_ms + len(self.leaders) * self.window_ms
 
     def is_expired_at(self, now_ms: int) -> bool:
-        """Whether no leader has closed it in time, though nobody may have said so on chain yet."""
+        """Return whether no leader closed it in time, even if it is not yet expired on chain."""
         if self.is_closed:
             return type(self.state).__name__ == "Expired"
         return now_ms >= self.expires_at_ms
 
 
 class ScheduleState(StrEnum):
-    """Whether a schedule begins executions, and why not."""
+    """The state of a schedule. Only an active schedule starts executions."""
 
     ACTIVE = "active"
     PAUSED = "paused"
-    """By its owner, or since executions failed."""
+    """By its owner, or because executions failed."""
     FINISHED = "finished"
-    """Nothing more is planned."""
+    """No more executions are planned."""
     CANCELLED = "cancelled"
 
 
 class ScheduleView:
-    """Of `schedule::Schedule`. Amounts are in MIST."""
+    """The base of `schedule::Schedule`. Amounts are in MIST."""
 
     __slots__ = ()
     funds: int
@@ -282,12 +282,12 @@ class ScheduleView:
 
     @property
     def funds_mist(self) -> int:
-        """What is left of its funds."""
+        """The remaining funds."""
         return self.funds
 
     @property
     def state(self) -> ScheduleState:
-        """Whether it begins executions."""
+        """Whether it starts executions."""
         if self.is_cancelled:
             return ScheduleState.CANCELLED
         if self.next_at_ms is None:
@@ -296,51 +296,51 @@ class ScheduleView:
 
 
 class RemotePlace(NamedTuple):
-    """Where a value is that is outside the chain."""
+    """The location of an off-chain value: a storage, and the key in it."""
 
     storage: str
     key: bytes
 
     def as_json(self) -> dict[str, str]:
-        """As it is shown in the place of the value."""
+        """Return the JSON object that stands for the value in output."""
         return {"storage": self.storage, "key": self.key.decode(errors="replace")}
 
 
 class PortsView:
-    """Of `value::Ports`."""
+    """The base of `value::Ports`."""
 
     __slots__ = ()
     values: tuple[tuple[str, Any], ...]
     bcs: ClassVar[Any]
 
     def remote(self) -> Iterator[tuple[str, RemotePlace]]:
-        """The port and the place of each value, or element of a list, that is outside the chain."""
+        """Yield the port and location of each off-chain value, including elements of lists."""
         for name, value in self.values:
-            for place in _places(value):
-                yield name, place
+            for location in _places(value):
+                yield name, location
 
     def as_json(self, fetched: Mapping[RemotePlace, Any] | None = None) -> dict[str, Any]:
-        """The values by port name, with those that were `fetched`.
+        """Return the values by port name; `fetched` has the off-chain ones by location.
 
-        Raises `json_invalid`, or `value_remote` for what is outside the chain and was not fetched.
+        Raises `json_invalid`, or `value_remote` for an off-chain value that is not in `fetched`.
         """
         return {name: _json(name, value, fetched or {}) for name, value in self.values}
 
     def with_places(self) -> dict[str, Any]:
-        """As `as_json`, with the places of values that are outside the chain."""
-        return self.as_json({place: place.as_json() for _, place in self.remote()})
+        """Return the values as `as_json` does, with locations instead of off-chain values."""
+        return self.as_json({location: location.as_json() for _, location in self.remote()})
 
     def size(self) -> int:
-        """The bytes that the ports take in an object, by which leaders are paid."""
+        """Return the size of the ports in bytes, which determines the leaders' fees."""
         return len(self.bcs.encode(self))
 
 
 def _function(function: Any) -> dict[str, Any]:
-    """The `function` of a definition document. Move writes types without `0x`."""
+    """Return the `function` of a definition document. Move writes types without `0x`."""
     return {
         "witness": f"0x{function.witness}",
         "type_arguments": list(function.type_arguments),
-        "objects": [str(each) for each in function.objects],
+        "objects": [str(object_id) for object_id in function.objects],
         "gas": function.gas_mist,
         "closed_by": "anyone" if function.for_anyone else "leaders",
     }
@@ -364,14 +364,14 @@ def _json(name: str, value: Any, fetched: Mapping[RemotePlace, Any]) -> Any:
         case "InlineList":
             return [parse_json(text) for part in value.pos0 for text in part]
     try:
-        found = [fetched[place] for place in _places(value)]
+        values = [fetched[location] for location in _places(value)]
     except KeyError:
         raise ValidationError(
             "value_remote",
-            f"the port {name} is kept in the storage {value.storage}, not on chain",
-            hint="fetch it from there",
+            f"the value of port {name} is in the storage {value.storage}, not on chain",
+            hint="Fetch it from that storage.",
         ) from None
-    return found if type(value).__name__ == "RemoteList" else found[0]
+    return values if type(value).__name__ == "RemoteList" else values[0]
 
 
 BASES = {
@@ -388,4 +388,4 @@ BASES = {
         "value::Ports": PortsView,
     }.items()
 }
-"""The base of each struct that has one, as `generate` takes them."""
+"""The base class of each struct that has one, as `generate` expects them."""

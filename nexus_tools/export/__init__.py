@@ -1,4 +1,7 @@
-"""Exports of registered tools as definitions that other systems read."""
+"""The conversion of tool definitions to documents or programs that other systems read.
+
+Begin reading at `formats.py`.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""A tool as another system reads it: its document, and how arguments become its ports again."""
+"""An exported tool: its document in another system, and the conversion of arguments to ports."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -16,40 +16,41 @@ from nexus_tools.tool import (
 )
 
 WRAPPED = "ports"
-"""The one argument that holds all ports, where they cannot be arguments themselves."""
+"""The argument that holds all ports if they cannot be arguments themselves."""
 
 _REFERENCES = frozenset(("$ref", "$dynamicRef"))
-# They say something of a whole document; each of these systems takes 2020-12 for granted, and
-# those that know annotations have a place of their own for them.
+# Keywords of a whole document. All systems assume draft 2020-12, and systems with annotations have
+# a separate field for them.
 _OF_DOCUMENTS = ("$schema", "$id", ANNOTATIONS)
 
 
 class Lendable(HasSchemas, Protocol):
-    """What others can be lent: the definition of a tool, or of a workflow as if it were one."""
+    """An exportable definition: that of a tool, or of a workflow in the form of a tool."""
 
     @property
     def fqn(self) -> ToolFqn:
-        """Its name."""
+        """The fully qualified name."""
 
     @property
     def type(self) -> str:
-        """How it is reached."""
+        """The way in which it is called."""
 
     @property
     def description(self) -> str:
-        """What it does, for people and models."""
+        """The description for users and models."""
 
     @property
     def timeout_ms(self) -> int:
-        """How long a call may take."""
+        """The time limit of a call in ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The schema of the arguments.
 
-    `wrapped` is the name of the one argument that holds the ports, or None if they are the
-    arguments. `unfilled` takes away what a system made callers fill in for absent ports.
+    `wrapped` is the name of the single argument that holds the ports, or None if the ports are the
+    arguments. `unfilled` removes the values that a system requires callers to send for absent
+    ports.
     """
 
     schema: dict[str, Any]
@@ -57,13 +58,17 @@ class Arguments:
     unfilled: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     def to_ports(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The ports, unchecked. Raises `ValidationError` (`input_invalid`) if there are none."""
-        given = dict(arguments)
+        """Return the ports without checking them.
+
+        Raises:
+            ValidationError: with code `input_invalid` if the ports are missing.
+        """
+        values = dict(arguments)
         if self.unfilled is not None:
-            given = self.unfilled(given)
-        ports = given if self.wrapped is None else given.get(self.wrapped)
+            values = self.unfilled(values)
+        ports = values if self.wrapped is None else values.get(self.wrapped)
         if not isinstance(ports, dict):
-            message = f"the argument {self.wrapped!r} is missing, or no object of ports"
+            message = f"the argument {self.wrapped!r} is missing or not an object of ports"
             raise ValidationError("input_invalid", message)
         return ports
 
@@ -71,10 +76,10 @@ class Arguments:
 def as_arguments(
     input_schema: dict[str, Any], *, refused: frozenset[str], longest_name: int | None = None
 ) -> Arguments:
-    """The ports as arguments for a system that refuses some keywords at the top of a schema.
+    """Return the ports as arguments for a system that rejects some keywords at the schema's root.
 
-    Where it would refuse the schema, or the name of a port is longer than `longest_name`, the ports
-    are wrapped into one argument.
+    If the system would reject the schema, or if the name of a port is longer than `longest_name`,
+    the ports are wrapped in one argument.
     """
     names = input_schema.get("properties", {})
     is_plain = (
@@ -88,9 +93,9 @@ def as_arguments(
 
 
 def completed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy in which objects have `properties` and arrays `items`, if only empty ones.
+    """Return a copy in which objects have `properties` and arrays have `items`, at least empty.
 
-    Some receivers refuse a request for one schema without them, although JSON Schema does not.
+    Some systems reject schemas without them, although JSON Schema does not.
     """
     document = SchemaDocument.parse(deepcopy(schema))
     for subschema in document.subschemas.values():
@@ -102,13 +107,13 @@ def completed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def moved(schema: dict[str, Any], place: Callable[[str], str]) -> dict[str, Any]:
-    """A copy of a schema for a larger document, where `place` says what stands where."""
+    """Return a copy of a schema for a larger document; `place` maps old pointers to new ones."""
     copy = relocated(SchemaDocument.parse(schema), place)
     return {key: value for key, value in copy.items() if key not in _OF_DOCUMENTS}
 
 
 def _wrapped(input_schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as that of one property; definitions stay at the top, where all look for them."""
+    """Return the schema of an object with the ports in one property; definitions stay on top."""
 
     def place(pointer: str) -> str:
         return pointer if pointer.startswith("/$defs/") else f"/properties/{WRAPPED}{pointer}"
@@ -126,9 +131,9 @@ def _wrapped(input_schema: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ExportedTool:
-    """A tool by its name in the other system.
+    """A tool with its name in the other system.
 
-    `document` is the tool in that system's form. `warning` says what was lost, in one sentence.
+    `document` is the tool in that system's format. `warning` describes a loss in one sentence.
     """
 
     definition: ToolDefinition
@@ -138,11 +143,15 @@ class ExportedTool:
     warning: str = ""
 
     def to_ports(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The ports in the arguments of a call. Raises `input_invalid` if there are none."""
+        """Return the ports in the arguments of a call.
+
+        Raises:
+            ValidationError: with code `input_invalid` if the ports are missing.
+        """
         return self.arguments.to_ports(arguments)
 
     def as_entry(self) -> dict[str, Any]:
-        """What somebody who answers calls has to know of the tool, besides its name."""
+        """Return the facts that a program which answers calls needs, except the name."""
         return {
             "fqn": str(self.definition.fqn),
             "type": self.definition.type.value,
@@ -154,9 +163,9 @@ class ExportedTool:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Tools for one system: the document that it reads, and what it does not say.
+    """The tools for one system as the document that it reads.
 
-    `skipped` says which tools are not in the document, and why.
+    `skipped` lists the tools that are not in the document, with reasons.
     """
 
     document: Any
@@ -165,9 +174,9 @@ class Export:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Everything that a reader would not expect, in sentences."""
+        """The skipped tools and the losses, as sentences."""
         return (*self.skipped, *(tool.warning for tool in self.tools if tool.warning))
 
     def names(self) -> dict[str, dict[str, Any]]:
-        """The table that leads from a name to its tool."""
+        """Return the table of tools by name."""
         return {tool.name: tool.as_entry() for tool in self.tools}

@@ -1,9 +1,9 @@
-"""The formats: from definitions to the document that another system reads.
+"""The export formats: conversion of definitions to the documents of other systems.
 
 Sources: the API references of OpenAI (`tools` of both APIs, function calling, structured outputs)
-and of Anthropic (`tools` of the Messages API, and what it refuses: a union at the top of a schema,
-names of properties that are not `[a-zA-Z0-9_.-]{1,64}`); the Model Context Protocol, 2026-07-28 and
-2025-11-25, `Tool`: both schemas have the type `object` at their root.
+and of Anthropic (`tools` of the Messages API); the Model Context Protocol, 2026-07-28 and
+2025-11-25, `Tool`: both schemas have the type `object` at their root. Anthropic rejects a union at
+the top of a schema, and names of properties that are not `[a-zA-Z0-9_.-]{1,64}`.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,37 +31,37 @@ Names = dict[ToolFqn, str]
 def export_tools(
     definitions: Sequence[ToolDefinition], system: str, *, strict: bool = False
 ) -> Export:
-    """The document of `system`, one of `FORMATS`; tools stand in the order of their FQNs.
+    """Return the document of `system`, one of `FORMATS`, with tools in the order of their FQNs.
 
-    `strict` is for OpenAI's formats, others take no notice of it.
+    `strict` applies to OpenAI's formats; other formats ignore it.
     """
-    ordered = sorted({each.fqn: each for each in definitions}.values(), key=lambda each: each.fqn)
-    shown, skipped = split_displayable(ordered)
-    names = export_names((each.fqn for each in shown), system)
-    export = FORMATS[system](shown, names, strict)
+    ordered = sorted({tool.fqn: tool for tool in definitions}.values(), key=lambda tool: tool.fqn)
+    displayable_tools, skipped = split_displayable(ordered)
+    names = export_names((definition.fqn for definition in displayable_tools), system)
+    export = FORMATS[system](displayable_tools, names, strict)
     return replace(export, skipped=(*skipped, *export.skipped))
 
 
 def _chat(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:
-    return _listed([chat_tool(each, names[each.fqn], strict=strict) for each in definitions])
+    return _listed([chat_tool(tool, names[tool.fqn], strict=strict) for tool in definitions])
 
 
 def _responses(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:
-    return _listed([response_tool(each, names[each.fqn], strict=strict) for each in definitions])
+    return _listed([response_tool(tool, names[tool.fqn], strict=strict) for tool in definitions])
 
 
 def _anthropic(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
-    return _listed([anthropic_tool(each, names[each.fqn]) for each in definitions])
+    return _listed([anthropic_tool(tool, names[tool.fqn]) for tool in definitions])
 
 
 def _gemini(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
     """Return one entry of `tools` in a request, which has all function declarations."""
-    tools = tuple(gemini_tool(each, names[each.fqn]) for each in definitions)
+    tools = tuple(gemini_tool(definition, names[definition.fqn]) for definition in definitions)
     return Export({"functionDeclarations": [tool.document for tool in tools]}, tools)
 
 
 def _mcp(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
-    tools = [mcp_tool(each, names[each.fqn]) for each in definitions]
+    tools = [mcp_tool(definition, names[definition.fqn]) for definition in definitions]
     return Export({"tools": [tool.document for tool in tools]}, tuple(tools))
 
 
@@ -70,7 +70,7 @@ def _openapi(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Ex
 
 
 def _listed(tools: list[ExportedTool]) -> Export:
-    """The array that goes into a request as `tools`."""
+    """Return the array for the member `tools` of a request."""
     return Export([tool.document for tool in tools], tuple(tools))
 
 
@@ -82,19 +82,20 @@ _REFUSED_BY_OPENAI = frozenset(("oneOf", "anyOf", "allOf", "enum", "const", "not
 
 
 def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
-    """The tool for Chat Completions; see `response_tool`."""
+    """Return the tool for Chat Completions; see `response_tool`."""
     flat = response_tool(definition, name, strict=strict)
     function = {key: value for key, value in flat.document.items() if key != "type"}
     if not function["strict"]:
-        del function["strict"]  # the default here, and unknown to others who speak this API
+        del function["strict"]  # the default here, and unknown to other services with this API
     document = {"type": "function", "function": function}
     return ExportedTool(definition, name, document, flat.arguments, flat.warning)
 
 
 def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
-    """The tool for the Responses API.
+    """Return the tool for the Responses API.
 
-    With `strict` its schema is the strict copy if there can be one, else a warning says why not.
+    With `strict`, its schema is the strict copy. If a strict copy is not possible, a warning gives
+    the reason.
     """
     arguments, warning = as_arguments(definition.input_schema, refused=_REFUSED_BY_OPENAI), ""
     if strict:
@@ -105,7 +106,7 @@ def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False
         "name": name,
         "description": _described(definition),
         "parameters": arguments.schema if is_strict else completed(arguments.schema),
-        # The Responses API is strict unless it is told not to be.
+        # The Responses API is strict by default.
         "strict": is_strict,
     }
     return ExportedTool(definition, name, document, arguments, warning)
@@ -130,7 +131,7 @@ _LONGEST_PROPERTY = 64
 
 
 def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
-    """The tool for the Messages API."""
+    """Return the tool for the Messages API."""
     arguments = as_arguments(
         definition.input_schema, refused=_REFUSED_BY_ANTHROPIC, longest_name=_LONGEST_PROPERTY
     )
@@ -142,17 +143,17 @@ def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     return ExportedTool(definition, name, document, arguments)
 
 
-# --- MCP, as our MCP server lists tools
+# --- MCP, in the form in which our MCP server lists tools
 
 
 def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
-    """The tool as `mcp_document` has it."""
+    """Return the tool with the document of `mcp_document`."""
     document = mcp_document(definition, name)
     return ExportedTool(definition, name, document, Arguments(document["inputSchema"]))
 
 
 def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
-    """What is lent as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
+    """Return a definition as an entry of `tools/list`; `_meta` holds the FQN, type, and timeout."""
     annotations = annotations_of(lent.input_schema)
     schema = {key: value for key, value in lent.input_schema.items() if key != ANNOTATIONS}
     title = annotations.get("title")
@@ -160,7 +161,7 @@ def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
         "name": name,
         "title": f"{title} ({lent.fqn})" if title else str(lent.fqn),
         "description": lent.description,
-        # There are clients that take `properties` and `items` for granted.
+        # Some clients require `properties` and `items`.
         "inputSchema": completed(_of_type_object(schema)),
         "outputSchema": _of_type_object(lent.output_schema),
         **({"annotations": annotations} if annotations else {}),
@@ -173,11 +174,11 @@ def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
 
 
 def _of_type_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with the type that it has, spelled out."""
+    """Return the schema with its type `object` made explicit."""
     return {"type": "object", **schema}
 
 
-# --- All of them
+# --- All formats
 
 FORMATS: dict[str, Callable[[Sequence[ToolDefinition], Names, Any], Export]] = {
     "openai": _chat,

@@ -1,9 +1,9 @@
 """Function declarations for Gemini, whose `parameters` are a subset of OpenAPI 3.0 schemas.
 
-Sources: the API references of `FunctionDeclaration` and `Schema` (Gemini API and Vertex AI), and
-what the service refuses: an object without properties, an array without items, a schema without a
-type, an enum of other values than texts, a format of texts other than `enum` and `date-time`, an
-`anyOf` beside other fields, and keywords that `Schema` does not have.
+Sources: the API references of `FunctionDeclaration` and `Schema` (Gemini API and Vertex AI). The
+service rejects an object without properties, an array without items, a schema without a type, an
+enum of values that are not strings, a string format other than `enum` and `date-time`, an `anyOf`
+beside other fields, and keywords that `Schema` does not have.
 """
 
 import json
@@ -48,14 +48,14 @@ _MAX_SUBSCHEMAS = 2_000
 
 
 class NotExpressibleError(Exception):
-    """`Schema` cannot say it; the message says where, and what."""
+    """`Schema` cannot express a tool's schema; the message gives the location and the reason."""
 
 
 def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     """Return the function declaration of a tool.
 
-    Where the subset cannot say what the tool takes, the declaration has `parametersJsonSchema`,
-    and a warning says why. A tool that takes nothing has neither.
+    If the subset cannot express the input schema, the declaration has `parametersJsonSchema`, and a
+    warning gives the reason. A tool without input has neither.
     """
     arguments = as_arguments(definition.input_schema, refused=frozenset(_UNIONS))
     document: dict[str, Any] = {
@@ -70,17 +70,17 @@ def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     except NotExpressibleError as error:
         document["parametersJsonSchema"] = arguments.schema
         warning = (
-            f"{definition.fqn} has parametersJsonSchema, which older models and clients do not"
-            f" read: {error}"
+            f"{definition.fqn} uses parametersJsonSchema, which older models and clients do not"
+            f" support: {error}"
         )
     return ExportedTool(definition, name, document, arguments, warning)
 
 
 class _Subset:
-    """One schema in the subset; what is left out only allows more.
+    """The conversion of one schema to the subset; omitted constraints only allow more values.
 
     A reference is replaced by a copy of its target, so the result can be far larger than the
-    schema: it has a limited number of subschemas.
+    schema. Therefore its number of subschemas is limited.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -95,13 +95,18 @@ class _Subset:
     def _converted(self, schema: Schema | bool, place: str, within: frozenset[str]) -> Schema:
         self._count += 1
         if self._count > _MAX_SUBSCHEMAS:
-            raise _no(place, f"it has more than {_MAX_SUBSCHEMAS} subschemas without references")
+            raise _not_expressible(
+                place,
+                f"it has more than {_MAX_SUBSCHEMAS} subschemas after references are replaced",
+            )
         if isinstance(schema, bool):
-            raise _no(place, "it allows any value" if schema else "it allows no value")
+            raise _not_expressible(place, "it allows any value" if schema else "it allows no value")
         unions = [key for key in _UNIONS if key in schema]
-        beside = [key for key in _DEMANDS if unions and key in schema]
-        if len(unions) > 1 or beside:
-            raise _no(place, f"it has {' and '.join([*unions, *beside][:2])} together")
+        conflicts = [key for key in _DEMANDS if unions and key in schema]
+        if len(unions) > 1 or conflicts:
+            raise _not_expressible(
+                place, f"it has {' and '.join([*unions, *conflicts][:2])} together"
+            )
         copy = {key: schema[key] for key in _ANNOTATIONS if key in schema}
         if unions:
             return self._union(schema, unions[0], copy, place, within)
@@ -117,12 +122,12 @@ class _Subset:
         if keyword in ("$ref", "$dynamicRef"):
             [target] = self._document.references(schema)
             if target in within:
-                raise _no(place, "it contains itself")
-            found = self._document.subschemas[target]
-            return self._converted(found, target, within | {target}) | copy
+                raise _not_expressible(place, "it contains itself")
+            target_schema = self._document.subschemas[target]
+            return self._converted(target_schema, target, within | {target}) | copy
         members = schema[keyword]
         if keyword == "allOf" and len(members) > 1:
-            raise _no(place, "it has allOf")
+            raise _not_expressible(place, "it has allOf")
         branches, nullable = [], False
         for index, member in enumerate(members):
             if isinstance(member, dict) and _is_null(member):
@@ -139,10 +144,10 @@ class _Subset:
         if kind == "object":
             copy |= self._object(schema, place, within)
             if not copy["properties"]:
-                raise _no(place, "it is an object without properties")
+                raise _not_expressible(place, "it is an object without properties")
         if kind == "array":
             if "items" not in schema or "prefixItems" in schema:
-                raise _no(place, "its items are not all described alike")
+                raise _not_expressible(place, "it does not describe all items by one schema")
             copy["items"] = self._converted(schema["items"], f"{place}/items", within)
         return copy | _values(schema, kind)
 
@@ -150,13 +155,13 @@ class _Subset:
         properties = schema.get("properties", {})
         others = schema.get("additionalProperties")
         if isinstance(others, dict) or "patternProperties" in schema:
-            raise _no(place, "its properties have any names")
-        wrong = [name for name in properties if not _PROPERTY.fullmatch(name)]
-        if wrong:
-            raise _no(place, f"{wrong[0][:80]!r} is not a name that Gemini takes")
+            raise _not_expressible(place, "it allows properties with arbitrary names")
+        invalid = [name for name in properties if not _PROPERTY.fullmatch(name)]
+        if invalid:
+            raise _not_expressible(place, f"{invalid[0][:80]!r} is not a name that Gemini accepts")
         unmet = unmet_demand(schema, set(properties))
         if unmet:
-            raise _no(place, unmet)
+            raise _not_expressible(place, unmet)
         copies = {
             name: self._converted(inner, f"{place}/properties{pointer_of((name,))}", within)
             for name, inner in properties.items()
@@ -166,15 +171,15 @@ class _Subset:
 
 
 def _types(schema: Schema, place: str) -> list[str]:
-    found = schema.get("type", [])
-    if found:
-        return [found] if isinstance(found, str) else list(found)
+    declared = schema.get("type", [])
+    if declared:
+        return [declared] if isinstance(declared, str) else list(declared)
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
     kinds = ["null" if value is None else _TYPES[type(value)] for value in values]
     if not kinds and "properties" in schema:
         kinds = ["object"]
     if not kinds:
-        raise _no(place, "it has no type")
+        raise _not_expressible(place, "it has no type")
     return list(dict.fromkeys(kinds))
 
 
@@ -183,27 +188,29 @@ def _is_null(schema: Schema) -> bool:
 
 
 def _values(schema: Schema, kind: str) -> Schema:
-    """Return the `enum` of texts; the values of other types stand in the description."""
-    given = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+    """Return the `enum` of strings; the description lists the values of other types."""
+    all_values = (
+        schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+    )
     kinds = ("integer", "number") if kind == "number" else (kind,)
-    values = [value for value in given if value is not None and _TYPES[type(value)] in kinds]
+    values = [value for value in all_values if value is not None and _TYPES[type(value)] in kinds]
     if not values:
         has_format = kind == "string" and schema.get("format") == "date-time"
         return {"format": "date-time"} if has_format else {}
     if kind == "string" and all(values):
         return {"format": "enum", "enum": values}
-    listed = f"One of: {', '.join(map(json.dumps, values[:_MAX_VALUES]))}."
-    return {"description": " ".join(filter(None, [schema.get("description", ""), listed]))}
+    description = f"One of: {', '.join(map(json.dumps, values[:_MAX_VALUES]))}."
+    return {"description": " ".join(filter(None, [schema.get("description", ""), description]))}
 
 
 def _joined(branches: list[Schema], *, nullable: bool, place: str) -> Schema:
     if not branches:
-        raise _no(place, "it allows null alone")
+        raise _not_expressible(place, "it allows only null")
     if nullable:
         branches = [branch | {"nullable": True} for branch in branches]
-    # No other field may stand beside `anyOf`: title and description are in each branch.
+    # `anyOf` excludes other fields, so each branch contains title and description.
     return branches[0] if len(branches) == 1 else {"anyOf": branches}
 
 
-def _no(place: str, what: str) -> NotExpressibleError:
-    return NotExpressibleError(f"{place or 'at its root'}: {what}")
+def _not_expressible(place: str, problem: str) -> NotExpressibleError:
+    return NotExpressibleError(f"{place or 'at its root'}: {problem}")

@@ -1,4 +1,4 @@
-"""Names of tools in systems that cannot have an FQN's dots and its `@`."""
+"""The names of tools in systems that do not allow the dots and the `@` of an FQN."""
 
 import hashlib
 from collections import Counter
@@ -7,31 +7,37 @@ from collections.abc import Iterable
 from nexus_tools.export.systems import LONGEST_NAMES
 from nexus_tools.tool import ToolFqn
 
-# Eight digits tell names apart that nobody made to be alike; more are for those that somebody did.
+# Eight digits distinguish names that are similar by accident. More digits are for deliberate
+# collisions.
 _DIGITS = (0, 8, 16, 32)
 
 
 def export_names(fqns: Iterable[ToolFqn], system: str) -> dict[ToolFqn, str]:
-    """The name of each tool, the same in whatever order the tools are given.
+    """Return the name of each tool, independent of the order of the tools.
 
-    `xyz.example.math.add@1` is `xyz_example_math_add_v1`. Names that are too long are cut and end
-    in eight digits of the FQN's SHA-256, as do all those that would be the same name; for `mcp` the
-    names are those under which our MCP server lists the tools. A name is looked up in this table to
-    find its tool, never taken apart.
+    `xyz.example.math.add@1` becomes `xyz_example_math_add_v1`. Names that are too long are cut and
+    end in eight hexadecimal digits of the FQN's SHA-256. Names that would be equal end in such
+    digits as well. For `mcp` the names are those under which our MCP server lists the tools. To
+    find the tool of a name, look the name up in this table, and never parse it.
     """
     longest = LONGEST_NAMES[system]
-    wanted = list(dict.fromkeys(fqns))
+    unique_fqns = list(dict.fromkeys(fqns))
     names: dict[ToolFqn, str] = {}
     for digits in _DIGITS:
-        missing = [fqn for fqn in wanted if fqn not in names]
-        tried = {fqn: _name(fqn, digits, system) for fqn in missing}
-        uses = Counter(tried.values())
-        names |= {f: name for f, name in tried.items() if uses[name] == 1 and len(name) <= longest}
-    return {fqn: names[fqn] for fqn in wanted}
+        missing = [fqn for fqn in unique_fqns if fqn not in names]
+        candidates = {fqn: _name(fqn, digits, system) for fqn in missing}
+        uses = Counter(candidates.values())
+        names |= {
+            f: name for f, name in candidates.items() if uses[name] == 1 and len(name) <= longest
+        }
+    return {fqn: names[fqn] for fqn in unique_fqns}
 
 
 def _name(fqn: ToolFqn, digits: int, system: str) -> str:
-    """Names with digits end otherwise than plain ones: no version is made of hexadecimal digits."""
+    """Return a plain name, or a name with digits of a hash.
+
+    With digits it differs from all plain names, because their versions are not hexadecimal.
+    """
     plain = f"{fqn.unversioned.replace('.', '_')}_v{fqn.version}"
     if not digits:
         return mcp_name(fqn) if system == "mcp" else plain
@@ -39,20 +45,21 @@ def _name(fqn: ToolFqn, digits: int, system: str) -> str:
     return f"{plain[: LONGEST_NAMES[system] - digits - 1]}_{digest}"
 
 
-# --- MCP, where tools are listed page by page
+# --- MCP, which lists tools page by page
 
 MAX_MCP_NAME = LONGEST_NAMES["mcp"]
 _MCP_DIGITS = 16
 
 
 def mcp_name(fqn: ToolFqn, domain: str | None = None) -> str:
-    """The name of a tool, in a list of tools that are all in `domain` or below it.
+    """Return the name of a tool in a list of tools that are all in `domain` or below it.
 
-    `xyz.example.math.add@1` is `xyz_example_math_add_v1`, and in the domain `xyz.example`
-    `math_add_v1`. One FQN has one name whatever else is listed, and no two have the same, for
-    somebody could register a tool to be called in another one's place. So labels are joined by what
-    they do not have: `_`, else `-`, else `--`. Where each would be ambiguous, or the name too long,
-    its end is kept, and sixteen digits of the FQN's SHA-256 follow: fewer could be met on purpose.
+    `xyz.example.math.add@1` becomes `xyz_example_math_add_v1`, and in the domain `xyz.example` it
+    becomes `math_add_v1`. The name of an FQN does not depend on the other tools in the list, and no
+    two FQNs share a name. Otherwise an attacker could register a tool that is called instead of
+    another. Therefore labels are joined by a separator that they do not contain: `_`, else `-`,
+    else `--`. If each would be ambiguous, or if the name is too long, its end is kept and 16
+    hexadecimal digits of the FQN's SHA-256 follow. Fewer digits would allow deliberate collisions.
     """
     labels = [*_labels(fqn, domain), f"v{fqn.version}"]
     separator = _separator(labels)
@@ -64,16 +71,16 @@ def mcp_name(fqn: ToolFqn, domain: str | None = None) -> str:
 
 
 def _labels(fqn: ToolFqn, domain: str | None) -> list[str]:
-    """The labels behind the domain."""
+    """Return the labels after the domain."""
     prefix = f"{domain}."
     return fqn.unversioned.removeprefix(prefix).split(".")
 
 
 def _separator(labels: list[str]) -> str | None:
-    """What joins labels so that they can be told apart again; None if nothing does.
+    """Return a separator with which joined labels remain distinguishable, or None.
 
-    The version, which ends in no such character, tells the three kinds of names apart: `a-b_c_v1`
-    is made of two labels, `a-b_c-v1` of `a` and `b_c`.
+    The version contains no separator, so it distinguishes the three kinds of names: `a-b_c_v1`
+    consists of the labels `a-b` and `c`, and `a-b_c-v1` of `a` and `b_c`.
     """
     joined = ".".join(labels)
     if "_" not in joined:
@@ -84,8 +91,10 @@ def _separator(labels: list[str]) -> str | None:
 
 
 def _end_of(labels: list[str], separator: str, length: int) -> str:
-    """As many of the last labels as there is room for; of a name that is too long its end."""
-    kept = list(labels)
-    while len(kept) > 2 and len(separator.join(kept)) > length:  # the name and the version
-        del kept[0]
-    return separator.join(kept)[-length:].lstrip("_-")
+    """Return as many of the last labels as fit; a name that is too long is cut at its start."""
+    last_labels = list(labels)
+    while (
+        len(last_labels) > 2 and len(separator.join(last_labels)) > length
+    ):  # keep at least the name and the version
+        del last_labels[0]
+    return separator.join(last_labels)[-length:].lstrip("_-")

@@ -1,4 +1,4 @@
-"""One OpenAPI document for many tools: an operation for each, `POST <url>/invoke`.
+"""One OpenAPI document for many tools, with an operation `POST <url>/invoke` for each of them.
 
 Source: OpenAPI Specification 3.1.1; problem documents of RFC 9457, as tool servers send them.
 """
@@ -14,32 +14,36 @@ OPENAPI_VERSION = "3.1.1"
 
 _SCHEMAS = "/components/schemas"
 _PROBLEMS = {
-    "422": ("InputInvalid", "The ports do not match the schema; `errors` says where."),
-    "429": ("Busy", "The tool is busy: try again after `Retry-After`."),
-    "4XX": ("Refused", "The call is refused."),
-    "5XX": ("Broken", "The tool broke, is not ready, or ran out of its time (504)."),
+    "422": ("InputInvalid", "The ports do not match the schema; `errors` lists the locations."),
+    "429": ("Busy", "The tool is busy. Try again after `Retry-After`."),
+    "4XX": ("Refused", "The tool refused the call."),
+    "5XX": ("Broken", "The tool failed, is not ready, or exceeded its time limit (504)."),
 }
 
 
 def openapi(definitions: Sequence[ToolDefinition], names: Mapping[ToolFqn, str]) -> Export:
-    """The document of all tools that HTTP can reach; their schemas are the components."""
+    """Return the document of all tools that HTTP can reach; their schemas are the components."""
     reachable, skipped = callable_by_http(definitions)
-    places, without_place = server_paths(reachable)
-    tools = [_tool(each, names[each.fqn]) for each in reachable if each.fqn in places]
+    paths_by_fqn, without_path = server_paths(reachable)
+    tools = [_tool(tool, names[tool.fqn]) for tool in reachable if tool.fqn in paths_by_fqn]
     components: dict[str, Any] = {"Problem": _PROBLEM}
     paths = {}
     for tool in tools:
-        server, path = places[tool.definition.fqn]
+        server, path = paths_by_fqn[tool.definition.fqn]
         paths[path] = {"servers": [{"url": server}], "post": tool.document}
         components |= _components(tool)
     document = {
         "openapi": OPENAPI_VERSION,
-        "info": {"title": "Nexus tools", "version": "1", "summary": "Tools, each one operation."},
+        "info": {
+            "title": "Nexus tools",
+            "version": "1",
+            "summary": "Registered tools, one operation for each.",
+        },
         "jsonSchemaDialect": DIALECT,
         "paths": paths,
         "components": {"schemas": components, "responses": _RESPONSES},
     }
-    return Export(document, tuple(tools), (*skipped, *without_place))
+    return Export(document, tuple(tools), (*skipped, *without_path))
 
 
 def _tool(definition: ToolDefinition, name: str) -> ExportedTool:
@@ -66,7 +70,7 @@ def _tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 
 def _components(tool: ExportedTool) -> dict[str, Any]:
-    """Both schemas as they were registered, but that references say where things are here."""
+    """Return both schemas as registered, with references to their locations in the document."""
     schemas = {
         f"{tool.name}_input": tool.definition.input_schema,
         f"{tool.name}_output": tool.definition.output_schema,
@@ -85,7 +89,7 @@ def _content(key: str) -> dict[str, Any]:
 _IDEMPOTENCY_KEY = {
     "name": protocol.IDEMPOTENCY_KEY_HEADER,
     "in": "header",
-    "description": "A key by which a repeated call gets the response of the first.",
+    "description": "A repeated call with the same key receives the first response.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }
 _PROBLEM = {
@@ -96,10 +100,10 @@ _PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "code": {"type": "string", "description": "A stable word for programs."},
+        "code": {"type": "string", "description": "A stable identifier for programs."},
         "errors": {
             "type": "array",
-            "description": "What is wrong with the input, and where.",
+            "description": "The problems of the input, with their locations.",
             "items": {
                 "type": "object",
                 "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}},
@@ -120,43 +124,43 @@ _RESPONSES["Busy"]["headers"] = {
 }
 
 
-# --- Which tools can be called by HTTP, and where
+# --- The tools that can be called by HTTP, and their URLs
 
 
 def callable_by_http(
     definitions: Sequence[ToolDefinition],
 ) -> tuple[list[ToolDefinition], list[str]]:
-    """Those that can be called by HTTP, and a sentence for each of the others."""
-    found = [each for each in definitions if each.type is ToolType.OFFCHAIN]
-    others = [each for each in definitions if each.type is not ToolType.OFFCHAIN]
-    return found, [f"{each.fqn} is skipped: it is a function on chain, no URL" for each in others]
+    """Return the tools that can be called by HTTP, and a sentence for each other tool."""
+    callable_tools = [tool for tool in definitions if tool.type is ToolType.OFFCHAIN]
+    others = [tool for tool in definitions if tool.type is not ToolType.OFFCHAIN]
+    return callable_tools, [f"{tool.fqn} is skipped: it is an on-chain tool" for tool in others]
 
 
 def server_paths(
     definitions: Sequence[ToolDefinition],
 ) -> tuple[dict[ToolFqn, tuple[str, str]], list[str]]:
-    """Server and path of each tool's `/invoke`, and a sentence for each tool that has no place.
+    """Return the server and path of each tool's `/invoke`, and a sentence for each skipped tool.
 
-    In a document each path stands once, whatever its server. So where two tools have the same path
-    on different hosts, the beginning of one's path goes to its server.
+    A document contains each path once, regardless of the server. So if two tools have the same path
+    on different hosts, the first segments of one path move to its server URL.
     """
-    placed: dict[ToolFqn, tuple[str, str]] = {}
+    assigned: dict[ToolFqn, tuple[str, str]] = {}
     skipped = []
     for definition in definitions:
-        taken = {path for _, path in placed.values()}
-        free = [split for split in _splits(definition.url) if split[1] not in taken]
-        if free:
-            placed[definition.fqn] = free[0]
+        used_paths = {path for _, path in assigned.values()}
+        unused = [split for split in _splits(definition.url) if split[1] not in used_paths]
+        if unused:
+            assigned[definition.fqn] = unused[0]
         else:
             skipped.append(
-                f"{definition.fqn} is skipped: another tool has the same path on another host;"
-                " export it by itself"
+                f"{definition.fqn} is skipped: another tool has the same path on another host."
+                " Export it separately"
             )
-    return placed, skipped
+    return assigned, skipped
 
 
 def _splits(url: str) -> list[tuple[str, str]]:
-    """Every way to say where `/invoke` is, the longest path first."""
+    """Return every split of the URL of `/invoke` into server and path, the longest path first."""
     parts = urlsplit(protocol.endpoint(url, protocol.INVOKE))
     origin = f"{parts.scheme}://{parts.netloc}"
     segments = parts.path.split("/")

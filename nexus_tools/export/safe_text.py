@@ -1,7 +1,7 @@
-"""The texts of a definition as other systems may show them to people and models.
+"""The removal of unsafe characters from the texts of a definition before they are shown.
 
-An author can put any characters into a description or a schema, also those that a person does not
-see and a model reads.
+An author can put any characters into a description or a schema, including characters that users do
+not see but models read.
 """
 
 from dataclasses import replace
@@ -24,13 +24,15 @@ T = TypeVar("T", bound=Lendable)
 def displayable(definition: T) -> T:
     """Return the definition with texts that are safe to show.
 
-    Descriptions and titles lose characters that control output or are invisible, and are shortened.
-    Names and values of a schema have to stay as they are: with such a character in one of them,
-    `text_invisible` is raised.
+    Descriptions and titles lose control and invisible characters, and are shortened. Names and
+    values in a schema must not change.
+
+    Raises:
+        ValidationError: with code `text_invisible` if a name or value contains such a character.
     """
-    changed: Any = definition
+    any_definition: Any = definition
     return replace(  # type: ignore[no-any-return]
-        changed,
+        any_definition,
         description=many_lines(definition.description, MAX_DESCRIPTION),
         input_schema=_schema(definition.input_schema),
         output_schema=_schema(definition.output_schema),
@@ -40,13 +42,13 @@ def displayable(definition: T) -> T:
 def split_displayable(
     definitions: list[ToolDefinition],
 ) -> tuple[list[ToolDefinition], tuple[str, ...]]:
-    """Return the definitions that can be shown, and a sentence for each other one."""
+    """Return the definitions that are safe to show, and a sentence for each other one."""
     shown, skipped = [], []
     for definition in definitions:
         try:
             shown.append(displayable(definition))
         except ValidationError as error:
-            skipped.append(f"{definition.fqn} is left out: {error.message}")
+            skipped.append(f"{definition.fqn} is omitted: {error.message}")
     return shown, tuple(skipped)
 
 
@@ -54,7 +56,7 @@ def _schema(schema: Any) -> Any:
     if isinstance(schema, dict):
         return {_exact(key): _member(key, value) for key, value in schema.items()}
     if isinstance(schema, list):
-        return [_schema(each) for each in schema]
+        return [_schema(member) for member in schema]
     return _exact(schema) if isinstance(schema, str) else schema
 
 
@@ -66,6 +68,6 @@ def _member(key: str, value: Any) -> Any:
 
 def _exact(text: str) -> str:
     if not is_displayable(text.translate(_LAYOUT)):
-        message = f"its schemas have {text[:40]!a} as a name or a value, with invisible characters"
+        message = f"{text[:40]!a} in its schemas contains invisible characters"
         raise ValidationError("text_invisible", message)
     return text

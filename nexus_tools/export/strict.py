@@ -1,8 +1,9 @@
-"""The strict copy of a schema, to which OpenAI's models keep exactly, and the way back from it.
+"""The strict copy of a schema, which OpenAI's models always satisfy, and the conversion back.
 
-Every property is required, those that were optional may be null instead, and objects are closed.
-What a copy cannot say is left out, so that it allows more: a call is checked against the tool's own
-schema all the same. Source: OpenAI's guide to structured outputs, "Supported schemas".
+In a strict copy every property is required, optional properties may be null, and objects are
+closed. Constraints that a copy cannot express are omitted, so the copy allows more values. Calls
+are still checked against the tool's own schema. Source: OpenAI's guide to structured outputs,
+"Supported schemas".
 """
 
 import re
@@ -37,7 +38,7 @@ _ASSERTIONS = (
     "minItems",
     "maxItems",
 )
-# Beside a union they may require what its branches do not describe.
+# Keywords that may require, beside a union, properties that its branches do not describe.
 _DEMANDS = (
     *("required", "dependentRequired", "dependentSchemas", "minProperties"),
     *("if", "contains", "items"),
@@ -56,11 +57,15 @@ Schema = dict[str, Any]
 
 
 class NotStrictError(Exception):
-    """There is no strict copy; the message says where, and what it could not say."""
+    """A strict copy is not possible; the message gives the location and the reason."""
 
 
 def strict_arguments(arguments: Arguments) -> Arguments:
-    """The same arguments under a strict schema. Raises `NotStrictError`."""
+    """Return the same arguments with a strict schema.
+
+    Raises:
+        NotStrictError: if a strict schema is not possible.
+    """
     original = arguments.schema
     copy = _root(_with_definitions(original))
     problem = broken_limit(copy)
@@ -70,50 +75,57 @@ def strict_arguments(arguments: Arguments) -> Arguments:
 
 
 def _with_definitions(schema: Schema) -> Schema:
-    """The same schema, in which what is referred to elsewhere stands in `$defs` as well.
+    """Return the schema with all targets of references copied to `$defs`.
 
-    `{"properties": {"a": …, "b": {"$ref": "#/properties/a"}}}` has `#/$defs/a_0` for `b` then.
+    For example, in `{"properties": {"a": …, "b": {"$ref": "#/properties/a"}}}` the reference of `b`
+    becomes `#/$defs/a_0`.
     """
     document = SchemaDocument.parse(schema)
-    referred = {
-        pointer for each in document.subschemas.values() for pointer in document.references(each)
+    referenced = {
+        pointer
+        for subschema in document.subschemas.values()
+        for pointer in document.references(subschema)
     }
-    elsewhere = sorted(each for each in referred if each and not _DEFINITION.fullmatch(each))
-    if not elsewhere:
+    outside = sorted(
+        pointer for pointer in referenced if pointer and not _DEFINITION.fullmatch(pointer)
+    )
+    if not outside:
         return schema
     names = {
         pointer: f"{_OTHER.sub('_', pointer.rpartition('/')[2])}_{number}"
-        for number, pointer in enumerate(elsewhere)
+        for number, pointer in enumerate(outside)
     }
-    # Where the targets stand does not change: the copy of each is found where the original is.
-    targets = {names[pointer]: document.subschemas[pointer] for pointer in elsewhere}
-    whole = schema | {"$defs": schema.get("$defs", {}) | targets}
-    return moved(whole, lambda pointer: f"/$defs/{names[pointer]}" if pointer in names else pointer)
+    # The originals keep their positions, because other keywords may depend on them.
+    targets = {names[pointer]: document.subschemas[pointer] for pointer in outside}
+    document_schema = schema | {"$defs": schema.get("$defs", {}) | targets}
+    return moved(
+        document_schema, lambda pointer: f"/$defs/{names[pointer]}" if pointer in names else pointer
+    )
 
 
 def _root(schema: Schema) -> Schema:
-    """A root without properties takes no arguments, whatever else it would allow."""
+    """Return the strict root; a root without properties takes no arguments."""
     copy: Schema = {"type": "object"} | {key: schema[key] for key in _ANNOTATIONS if key in schema}
     copy |= _object({"properties": {}, **schema}, "")
     definitions = schema.get("$defs", {})
     if definitions:
         copy["$defs"] = {
-            name: _strict(each, f"/$defs{pointer_of((name,))}")
-            for name, each in definitions.items()
+            name: _strict(definition, f"/$defs{pointer_of((name,))}")
+            for name, definition in definitions.items()
         }
     return copy
 
 
 def _strict(schema: Schema | bool, place: str) -> Schema:
     if isinstance(schema, bool):
-        raise _no(place, "it allows any value" if schema else "it allows no value")
+        raise _not_strict(place, "it allows any value" if schema else "it allows no value")
     branches = list(_alternatives(schema, place))
     copy = {key: schema[key] for key in _ANNOTATIONS if key in schema}
     if branches:
         return copy | {"anyOf": branches} if copy or branches[1:] else branches[0]
     values = [*schema.get("enum", ()), schema.get("const")]
     if any(isinstance(value, dict | list) for value in values):
-        raise _no(place, "its values are whole objects or arrays")
+        raise _not_strict(place, "its enum or const contains objects or arrays")
     types = _types(schema, place)
     copy["type"] = types[0] if len(types) == 1 else types
     copy |= {key: schema[key] for key in _ASSERTIONS if key in schema}
@@ -126,40 +138,40 @@ def _strict(schema: Schema | bool, place: str) -> Schema:
 
 
 def _alternatives(schema: Schema, place: str) -> Iterator[Schema]:
-    """The branches of the one union that a strict schema may be; none if it is no union."""
+    """Yield the branches of a schema that is a union; yield nothing for other schemas."""
     unions = [key for key in ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf") if key in schema]
     if len(unions) > 1 or (unions and "properties" in schema):
-        raise _no(place, f"it has {' and '.join([*unions, 'properties'][:2])} together")
+        raise _not_strict(place, f"it has {' and '.join([*unions, 'properties'][:2])} together")
     demands = [key for key in _DEMANDS if key in schema]
     if unions and demands:
-        raise _no(place, f"it has {unions[0]} and {demands[0]} together")
+        raise _not_strict(place, f"it has {unions[0]} and {demands[0]} together")
     for keyword in unions:
-        found = schema[keyword]
-        if isinstance(found, str):
-            yield {"$ref": _reference(found, place)}
-        elif keyword == "allOf" and len(found) > 1:
-            raise _no(place, "it has allOf")
+        value = schema[keyword]
+        if isinstance(value, str):
+            yield {"$ref": _reference(value, place)}
+        elif keyword == "allOf" and len(value) > 1:
+            raise _not_strict(place, "it has allOf")
         else:
-            for index, branch in enumerate(found):
+            for index, branch in enumerate(value):
                 yield _strict(branch, f"{place}/{keyword}/{index}")
 
 
 def _reference(reference: str, place: str) -> str:
     if reference == "#" or (reference.startswith("#/$defs/") and reference.count("/") == 2):
         return reference
-    raise _no(place, f"it refers to {reference[:80]}, which is not in $defs")
+    raise _not_strict(place, f"it refers to {reference[:80]}, which is not in $defs")
 
 
 def _types(schema: Schema, place: str) -> list[str]:
-    found = schema.get("type", [])
-    if found:
-        return [found] if isinstance(found, str) else list(found)
+    declared = schema.get("type", [])
+    if declared:
+        return [declared] if isinstance(declared, str) else list(declared)
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
     types = list(dict.fromkeys(_TYPES[type(value)] for value in values))
     if not types and "properties" in schema:
         types = ["object"]
     if not types:
-        raise _no(place, "it has no type")
+        raise _not_strict(place, "it has no type")
     return types
 
 
@@ -168,10 +180,10 @@ def _object(schema: Schema, place: str) -> Schema:
     others = schema.get("additionalProperties")
     is_open = isinstance(others, dict) or "patternProperties" in schema
     if is_open or (properties is None and others is not False):
-        raise _no(place, "its properties have any names")
+        raise _not_strict(place, "it allows properties with arbitrary names")
     unmet = unmet_demand(schema, set(properties or {}))
     if unmet:
-        raise _no(place, unmet)
+        raise _not_strict(place, unmet)
     required = schema.get("required", ())
     copies = {
         name: _property(schema, name, place, optional=name not in required)
@@ -182,13 +194,15 @@ def _object(schema: Schema, place: str) -> Schema:
 
 def _array(schema: Schema, place: str) -> Schema:
     if "items" not in schema or "prefixItems" in schema:
-        raise _no(place, "its items are not all described alike")
+        raise _not_strict(place, "it does not describe all items by one schema")
     contained = schema.get("contains")
     if isinstance(contained, dict) and schema.get("minContains", 1):
         items = schema["items"] if isinstance(schema["items"], dict) else {}
         unmet = unmet_demand(contained, set(items.get("properties", ())))
         if unmet or "$ref" in contained or "$dynamicRef" in contained:
-            raise _no(place, f"it contains an item of another form: {unmet or 'it has $ref'}")
+            raise _not_strict(
+                place, f"its `contains` has another form than its items: {unmet or 'it has $ref'}"
+            )
     return {"items": _strict(schema["items"], f"{place}/items")}
 
 
@@ -201,26 +215,26 @@ def _property(schema: Schema, name: str, place: str, *, optional: bool) -> Schem
 
 
 def _nullable(copy: Schema) -> Schema:
-    """The same, or null."""
+    """Return a schema that also allows null."""
     if "anyOf" in copy:
-        is_there = any(branch.get("type") == "null" for branch in copy["anyOf"])
-        return copy if is_there else copy | {"anyOf": [*copy["anyOf"], {"type": "null"}]}
+        has_null = any(branch.get("type") == "null" for branch in copy["anyOf"])
+        return copy if has_null else copy | {"anyOf": [*copy["anyOf"], {"type": "null"}]}
     if "type" not in copy or "enum" in copy or "const" in copy:
-        outside = {key: copy[key] for key in _ANNOTATIONS if key in copy}
-        inside = {key: value for key, value in copy.items() if key not in outside}
-        return outside | {"anyOf": [inside, {"type": "null"}]}
+        annotations = {key: copy[key] for key in _ANNOTATIONS if key in copy}
+        inner = {key: value for key, value in copy.items() if key not in annotations}
+        return annotations | {"anyOf": [inner, {"type": "null"}]}
     types = [copy["type"]] if isinstance(copy["type"], str) else copy["type"]
     return copy | {"type": types if "null" in types else [*types, "null"]}
 
 
-def _no(place: str, what: str) -> NotStrictError:
-    return NotStrictError(f"{place or 'at its root'}: {what}")
+def _not_strict(place: str, problem: str) -> NotStrictError:
+    return NotStrictError(f"{place or 'at its root'}: {problem}")
 
 
-# --- How large a strict schema may be
+# --- The size limits of a strict schema
 #
-# The limits of 5 000 properties and of 120 000 characters in names and values need no check: a
-# tool's schema has 2 000 subschemas and 48 KiB at most.
+# The limits of 5 000 properties and of 120 000 characters in names and values need no check,
+# because a tool's schema has at most 2 000 subschemas and 48 KiB.
 
 MAX_DEPTH = 10
 MAX_ENUM_VALUES = 1_000
@@ -229,7 +243,7 @@ _LONG_ENUM = 250
 
 
 def broken_limit(schema: Schema) -> str:
-    """Which limit a strict schema goes over; empty if none."""
+    """Return the limit that a strict schema exceeds, or an empty string."""
     enums = list(_enums(schema))
     if sum(map(len, enums)) > MAX_ENUM_VALUES:
         return f"its enums have more than {MAX_ENUM_VALUES} values"
@@ -239,7 +253,7 @@ def broken_limit(schema: Schema) -> str:
         return f"an enum has more than {MAX_LONG_ENUM_CHARACTERS} characters"
     roots = (schema, *schema.get("$defs", {}).values())
     if max(map(_depth, roots)) > MAX_DEPTH:
-        return f"its objects are nested more than {MAX_DEPTH} deep"
+        return f"its objects are nested deeper than {MAX_DEPTH} levels"
     return ""
 
 
@@ -249,7 +263,7 @@ def _inner(schema: Schema) -> list[Schema]:
 
 
 def _depth(schema: Schema) -> int:
-    """How deep objects are nested; what a reference leads to is counted by itself."""
+    """Return the nesting depth of objects; targets of references are counted separately."""
     deepest = max((_depth(inner) for inner in _inner(schema)), default=0)
     return deepest + ("properties" in schema)
 
@@ -265,13 +279,13 @@ def _characters(values: list[Any]) -> int:
     return sum(len(value) for value in values if isinstance(value, str))
 
 
-# --- The way back
+# --- The conversion of arguments back to ports
 
 _WHOLE = "/$defs/whole"
 
 
 class Fillers:
-    """The fillers in arguments of one schema, the original of the strict one."""
+    """The filler values in arguments, which are removed with the help of the original schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._document = SchemaDocument.parse(schema)
@@ -279,31 +293,31 @@ class Fillers:
         self._validators: dict[str, Draft202012Validator] = {}
 
     def taken_away(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments without each null of an optional property that has no null of its own."""
-        found = self._cleaned(arguments, "")
-        assert isinstance(found, dict)
-        return found
+        """Return the arguments without the nulls of optional properties that do not allow null."""
+        cleaned = self._clean(arguments, "")
+        assert isinstance(cleaned, dict)
+        return cleaned
 
-    def _cleaned(self, value: Any, place: str) -> Any:
-        """A value as the schema at `place` has it."""
+    def _clean(self, value: Any, place: str) -> Any:
+        """Return a value without fillers, according to the schema at `place`."""
         schema = self._document.subschemas[place]
         if isinstance(schema, bool):
             return value
         for pointer in self._document.references(schema):
-            value = self._cleaned(value, pointer)
+            value = self._clean(value, pointer)
         for keyword in ("anyOf", "oneOf", "allOf"):
             branches = [f"{place}/{keyword}/{i}" for i in range(len(schema.get(keyword, ())))]
-            value = self._as_a_branch_has_it(value, branches)
+            value = self._clean_by_branch(value, branches)
         if isinstance(value, dict):
             return self._object(value, schema, place)
         if isinstance(value, list) and "items" in schema:
-            return [self._cleaned(item, f"{place}/items") for item in value]
+            return [self._clean(item, f"{place}/items") for item in value]
         return value
 
-    def _as_a_branch_has_it(self, value: Any, branches: Sequence[str]) -> Any:
-        """As the first branch has it that it fits then; as it is if it fits none."""
+    def _clean_by_branch(self, value: Any, branches: Sequence[str]) -> Any:
+        """Return the value cleaned by the first branch that then accepts it, or unchanged."""
         for place in branches:
-            cleaned = self._cleaned(value, place)
+            cleaned = self._clean(value, place)
             if self._allows(place, cleaned):
                 return cleaned
         return value
@@ -315,7 +329,7 @@ class Fillers:
         }
         optional = places.keys() - set(schema.get("required", ()))
         return {
-            name: self._cleaned(inner, places[name]) if name in places else inner
+            name: self._clean(inner, places[name]) if name in places else inner
             for name, inner in value.items()
             if inner is not None or name not in optional or self._allows(places[name], None)
         }
@@ -326,7 +340,7 @@ class Fillers:
         return self._validators[place].is_valid(value)
 
     def _validator(self, place: str) -> "Draft202012Validator":
-        import jsonschema_rs  # noqa: PLC0415 - native code, needed only where arguments come in
+        import jsonschema_rs  # noqa: PLC0415 - native code, needed only when arguments are converted
 
         target = {"$defs": {"whole": self._whole}, "$ref": f"#{_WHOLE}{quote(place)}"}
         return jsonschema_rs.Draft202012Validator(

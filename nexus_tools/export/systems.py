@@ -1,12 +1,12 @@
-"""The systems that tools are exported to."""
+"""The systems to which tools are exported."""
 
 LONGEST_NAMES = {
     "openai": 64,
     "openai-responses": 64,
-    "anthropic": 64,  # its own API takes 128 by now, those that pass calls on to it 64
-    "mcp": 48,  # models take 64, of which clients use some: `mcp__nexus__` in front of a name
+    "anthropic": 64,  # its own API now allows 128, but gateways to it allow 64
+    "mcp": 48,  # models allow 64, but clients add a prefix such as `mcp__nexus__`
     "gemini": 64,
     "openapi": 128,
     "unstract": 64,
 }
-"""How many characters a name has at most, by system; all take `[a-zA-Z0-9_-]`."""
+"""The maximum length of a name in characters, by system; all allow `[a-zA-Z0-9_-]`."""

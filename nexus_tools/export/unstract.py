@@ -1,4 +1,4 @@
-"""A registered tool as an Unstract tool: a folder with a program that calls it by HTTP."""
+"""The export of a registered tool as an Unstract tool: a folder with a program that calls it."""
 
 import json
 import tempfile
@@ -14,11 +14,11 @@ from nexus_tools.export.safe_text import displayable
 from nexus_tools.sui.support.untrusted_text import markdown_text
 from nexus_tools.tool import ToolDefinition, ToolType, check_output_schema, protocol
 
-# What the network may take on top of the tool's own time.
+# The time for the network, in addition to the tool's own timeout.
 _MARGIN_MS = 5_000
 
 _SUFFIX = ".template"
-# The templates with places to fill in; the others are files as they are.
+# The templates with placeholders; all other files are copied unchanged.
 _FILLED = ("README.md.template", "invocation.py.template")
 
 
@@ -29,39 +29,42 @@ def write_unstract_tool(
     timeout_ms: int | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
-    """Write an Unstract tool that calls the tool by HTTP; gives the files that it has.
+    """Write an Unstract tool that calls the tool by HTTP, and return its files.
 
-    `timeout_ms` is how long a call may take, by default the tool's own time and 5 s. The folder
-    appears whole or not at all. One that is not empty is replaced only if `overwrite` says so.
-    Raises `UsageError` with code `not_callable` for a function on chain, `timeout_invalid`, or
-    `folder_not_empty`, and `ValidationError` with code `text_invisible`.
+    `timeout_ms` is the time limit of a call. Its default is the tool's own timeout plus 5 s. The
+    folder is created atomically. A folder that is not empty is replaced only if `overwrite` is set.
+
+    Raises:
+        UsageError: with code `not_callable` for an on-chain tool, `timeout_invalid`, or
+            `folder_not_empty`.
+        ValidationError: with code `text_invisible`.
     """
     definition = displayable(definition)
     if definition.type is not ToolType.OFFCHAIN:
-        message = f"{definition.fqn} is a function on chain, which a program cannot call by HTTP"
+        message = f"{definition.fqn} is an on-chain tool, which a program cannot call by HTTP"
         raise UsageError("not_callable", message)
     timeout_ms = definition.timeout_ms + _MARGIN_MS if timeout_ms is None else timeout_ms
     if timeout_ms <= 0:
-        raise UsageError("timeout_invalid", f"a call cannot end after {timeout_ms} ms")
+        raise UsageError("timeout_invalid", f"the timeout must be positive, got {timeout_ms} ms")
     _check_target(folder, overwrite=overwrite)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unstract-", dir=folder.parent) as directory:
-        made = Path(directory, "made")
-        written = _write(definition, made, timeout_ms)
-        _move(made, folder, Path(directory, "replaced"))
-    return [folder / path for path in written]
+        new_folder = Path(directory, "made")
+        paths = _write(definition, new_folder, timeout_ms)
+        _move(new_folder, folder, Path(directory, "replaced"))
+    return [folder / path for path in paths]
 
 
-def _move(made: Path, folder: Path, aside: Path) -> None:
-    """Put the new folder in the place of the old one, which comes back if that fails."""
+def _move(new_folder: Path, folder: Path, backup: Path) -> None:
+    """Replace the old folder by the new one; restore the old one if that fails."""
     if not folder.exists():
-        made.rename(folder)
+        new_folder.rename(folder)
         return
-    folder.rename(aside)
+    folder.rename(backup)
     try:
-        made.rename(folder)
+        new_folder.rename(folder)
     except OSError:
-        aside.rename(folder)
+        backup.rename(folder)
         raise
 
 
@@ -69,14 +72,14 @@ def _check_target(folder: Path, *, overwrite: bool) -> None:
     if not folder.exists() and not folder.is_symlink():
         return
     if folder.is_symlink() or not folder.is_dir():
-        raise UsageError("folder_not_empty", f"{folder} exists and is no folder")
+        raise UsageError("folder_not_empty", f"{folder} exists and is not a folder")
     if not overwrite and any(folder.iterdir()):
         message = f"{folder} exists and is not empty"
-        raise UsageError("folder_not_empty", message, hint="choose another folder")
+        raise UsageError("folder_not_empty", message, hint="Choose another folder.")
 
 
 def _write(definition: ToolDefinition, target: Path, timeout_ms: int) -> list[Path]:
-    """Everything that the folder has, as paths within it."""
+    """Write all files, and return their paths relative to the folder."""
     templates = files("nexus_tools.export") / "unstract_template"
     _copy(templates, target, _values(definition, timeout_ms))
     for name, document in _documents(definition, timeout_ms).items():
@@ -123,29 +126,29 @@ def _copy(source: Traversable, target: Path, values: dict[str, str]) -> None:
             (target / entry.name.removesuffix(_SUFFIX)).write_text(text, encoding="utf-8")
 
 
-# --- What an exported tool says of itself: the documents in its folder `config`
+# --- The documents in the folder `config` of an exported tool
 
 AUTHORIZATION_VARIABLE = "NEXUS_TOOL_AUTHORIZATION"
 URL_VARIABLE = "NEXUS_TOOL_URL"
 
 _ADAPTERS = ("languageModels", "embeddingServices", "vectorStores", "textExtractors", "ocrs")
-_INPUT = "Nothing of the file is read: the settings are the tool's input."
+_INPUT = "The file is ignored, because the settings are the tool's input."
 _OUTPUT = "The tool's outcome, {variant: {port: value}}, as a JSON file."
 
 
 def function_name(definition: ToolDefinition) -> str:
-    """The tool's name as the name of a Python function and of an image."""
+    """Return the tool's name as the name of a Python function and of an image."""
     return export_names([definition.fqn], "unstract")[definition.fqn].replace("-", "_")
 
 
 def display_name(definition: ToolDefinition) -> str:
-    """The tool's name for people."""
+    """Return the tool's name for users."""
     words = definition.fqn.name.replace("-", " ").replace("_", " ").split()
     return " ".join(word.capitalize() for word in words) or definition.fqn.name
 
 
 def properties(definition: ToolDefinition) -> dict[str, Any]:
-    """`properties.json` in both spellings: the SDK's camelCase, and that of the document."""
+    """Return `properties.json` in both spellings, the SDK's and the specification's."""
     version = f"{definition.fqn.version}.0.0"
     name, title = function_name(definition), display_name(definition)
     description = definition.description or f"Calls the tool {definition.fqn}"
@@ -180,7 +183,7 @@ def properties(definition: ToolDefinition) -> dict[str, Any]:
 
 
 def spec(definition: ToolDefinition) -> dict[str, Any]:
-    """`spec.json`: the input schema, with a title and a description for the form."""
+    """Return `spec.json`: the input schema, with a title and a description for the form."""
     titles = {
         "title": display_name(definition),
         "description": definition.description or f"Input of {definition.fqn}",
@@ -189,7 +192,7 @@ def spec(definition: ToolDefinition) -> dict[str, Any]:
 
 
 def runtime_variables(definition: ToolDefinition) -> dict[str, Any]:
-    """`runtime_variables.json`: both are optional."""
+    """Return `runtime_variables.json`; both variables are optional."""
     return {
         "title": "Runtime Variables",
         "description": f"Runtime Variables for {display_name(definition)}",
@@ -199,19 +202,19 @@ def runtime_variables(definition: ToolDefinition) -> dict[str, Any]:
             URL_VARIABLE: {
                 "type": "string",
                 "title": "URL of the tool",
-                "description": f"Where the tool is called, if not at {definition.url}",
+                "description": f"The URL of the tool, if it is not {definition.url}",
             },
             AUTHORIZATION_VARIABLE: {
                 "type": "string",
                 "title": "Authorization",
-                "description": "A bearer token for the tool, or scheme and credentials",
+                "description": "A bearer token for the tool, or a scheme with credentials",
             },
         },
     }
 
 
 def call_settings(definition: ToolDefinition, timeout_ms: int) -> dict[str, Any]:
-    """`definition.json`: what the program needs to call the tool; `call_timeout` is in ms."""
+    """Return `definition.json`, with which the program calls the tool; times are in ms."""
     variants = list(check_output_schema(definition.output_schema).variants)
     return {
         "fqn": str(definition.fqn),
@@ -224,9 +227,9 @@ def call_settings(definition: ToolDefinition, timeout_ms: int) -> dict[str, Any]
 
 
 def _io_compatibility() -> dict[str, Any]:
-    both = {"sourceSupport": True, "destinationSupport": True}
+    supported = {"sourceSupport": True, "destinationSupport": True}
     return {
-        "api": {**both, "additionalArgs": {"sync": True}},
-        "file": {**both, "additionalArgs": {}},
+        "api": {**supported, "additionalArgs": {"sync": True}},
+        "file": {**supported, "additionalArgs": {}},
         "db": {"destinationSupport": True, "additionalArgs": {}},
     }

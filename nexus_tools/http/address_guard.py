@@ -1,8 +1,8 @@
-"""Which addresses a Leader connects to: the URL of a tool is an attacker's choice.
+"""The policy for network addresses, because the URL of a tool is chosen by an attacker.
 
-A URL is checked for its form first; its host is resolved once, every address is checked, and the
-connection goes to a checked one. Sources: the IANA registries of special-purpose addresses (RFC
-6890), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 4291 (IPv4 in IPv6).
+The form of a URL is checked first. Then its host is resolved once, every address is checked, and
+the connection uses a checked address. Sources: the IANA registries of special-purpose addresses
+(RFC 6890), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 4291 (IPv4 in IPv6).
 """
 
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ IPNetwork = IPv4Network | IPv6Network
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# How an operator allows addresses that tools of its own may have.
+# The option with which an operator allows addresses of its own tools.
 _OPTIONS = {
     "loopback": "--allow-loopback",
     "private": "--allow-network",
     "shared by a provider": "--allow-network",
 }
 
-_REFUSED: tuple[tuple[IPNetwork, str], ...] = tuple(
+_SPECIAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
     (ip_network(network), what)
     for network, what in (
         ("0.0.0.0/8", "this network"),
@@ -61,9 +61,9 @@ _REFUSED: tuple[tuple[IPNetwork, str], ...] = tuple(
         ("ff00::/8", "multicast"),
     )
 )
-# All that is routed to the public is in here (RFC 4291, section 2.4); of it, these are not.
+# Public addresses are in this range (RFC 4291, section 2.4), except for the networks below.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
-_REFUSED_GLOBAL: tuple[tuple[IPNetwork, str], ...] = tuple(
+_SPECIAL_GLOBAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
     (ip_network(network), what)
     for network, what in (
         ("2001::/23", "reserved"),
@@ -74,27 +74,31 @@ _REFUSED_GLOBAL: tuple[tuple[IPNetwork, str], ...] = tuple(
 )
 
 
-class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - it says what happened
-    """The Leader does not connect to this place; an `OSError`, as a connection raises them.
+class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - the name states the event
+    """An address or URL that is not allowed; an `OSError`, as connections raise them.
 
-    `option` is the one with which it would; empty for what no operator means to allow.
+    `option` is the option that would allow it; empty if no option does.
     """
 
     def __init__(self, message: str, option: str = "") -> None:
-        super().__init__("address_refused", message, hint=f"{option} allows it" if option else "")
+        super().__init__(
+            "address_refused",
+            message,
+            hint=f"Pass {option} to allow it." if option else "",
+        )
         self.option = option
 
 
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
-    """What is allowed beyond https to public addresses; no `ports` means every port."""
+    """The exceptions to "https to public addresses"; empty `ports` allow every port."""
 
     networks: tuple[IPNetwork, ...] = ()
     ports: frozenset[int] = frozenset()
     http: bool = False
 
     def check_url(self, url: str) -> None:
-        """Raise `AddressRefused` unless the form of the URL is allowed, whatever its name means."""
+        """Raise `AddressRefused` if the form of the URL is not allowed; resolve nothing."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -102,7 +106,7 @@ class AddressGuard:
             raise AddressRefused("the URL is malformed") from None
         self._check_form(parts)
         self._check_port(port or _DEFAULT_PORTS[parts.scheme])
-        literal = _literal(parts.hostname or "")
+        literal = _parse_address(parts.hostname or "")
         if literal is not None:
             self.check_address(literal)
 
@@ -110,19 +114,20 @@ class AddressGuard:
         """Raise `AddressRefused` unless connections to `address` are allowed."""
         if any(address in network for network in self.networks):
             return
-        what = special_purpose(address)
-        if what:
-            raise AddressRefused(f"the address is {what}", _OPTIONS.get(what, ""))
+        purpose = special_purpose(address)
+        if purpose:
+            raise AddressRefused(f"the address is {purpose}", _OPTIONS.get(purpose, ""))
 
     def check_resolved(self, addresses: Iterable[str]) -> None:
-        """Raise `AddressRefused` if there is no address, or one that is refused.
+        """Raise `AddressRefused` if there is no address, or any address is not allowed.
 
-        A name that has public and private addresses is refused as a whole: nothing honest has.
+        A name with public and private addresses is refused as a whole, because no honest name has
+        both.
         """
-        found = [ip_address(address) for address in addresses]
-        if not found:
+        candidates = [ip_address(address) for address in addresses]
+        if not candidates:
             raise AddressRefused("the name has no address")
-        for address in found:
+        for address in candidates:
             self.check_address(address)
 
     def _check_form(self, parts: SplitResult) -> None:
@@ -134,7 +139,7 @@ class AddressGuard:
         if not parts.hostname:
             raise AddressRefused("the URL has no host")
         if not is_host(parts.hostname):
-            raise AddressRefused("the host of the URL is neither an address nor a name")
+            raise AddressRefused("the host of the URL is not a valid address or host name")
 
     def _check_port(self, port: int) -> None:
         if self.ports and port not in self.ports:
@@ -142,32 +147,37 @@ class AddressGuard:
 
 
 def special_purpose(address: IPAddress) -> str:
-    """What an address is for that is not simply public; empty if it is public."""
+    """Return the special purpose of an address, or an empty string if it is public."""
     if isinstance(address, IPv6Address) and address.scope_id:
         return "scoped"
-    for network, what in _REFUSED:
+    for network, purpose in _SPECIAL_NETWORKS:
         if address in network:
-            return what
+            return purpose
     if isinstance(address, IPv4Address):
         return ""
     if address not in _GLOBAL_UNICAST:
         return "not global unicast"
     if _is_isatap(address):
         return "IPv4 in IPv6"
-    return next((what for network, what in _REFUSED_GLOBAL if address in network), "")
+    return next(
+        (purpose for network, purpose in _SPECIAL_GLOBAL_NETWORKS if address in network), ""
+    )
 
 
 def _is_isatap(address: IPv6Address) -> bool:
-    """Interface identifiers `[02]00:5efe` hold an IPv4 address (RFC 5214, section 6.1)."""
+    """Return whether an interface identifier embeds an IPv4 address.
+
+    These identifiers are `[02]00:5efe` (RFC 5214, section 6.1).
+    """
     return address.packed[8:12] in (b"\0\0\x5e\xfe", b"\2\0\x5e\xfe")
 
 
 def _is_loopback(host: str) -> bool:
-    literal = _literal(host)
+    literal = _parse_address(host)
     return host == "localhost" if literal is None else special_purpose(literal) == "loopback"
 
 
-def _literal(host: str) -> IPAddress | None:
+def _parse_address(host: str) -> IPAddress | None:
     try:
         return ip_address(host)
     except ValueError:

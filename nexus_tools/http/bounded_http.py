@@ -1,8 +1,8 @@
-"""HTTP/1.1 of embedded servers: uvicorn's, with bounds for those who send and take slowly.
+"""HTTP/1.1 for embedded servers: uvicorn's protocol with limits for slow clients.
 
-uvicorn waits for ever for the end of a request's head and for a client that does not read its
-response, and takes a head of any length: each costs a stranger a few bytes a minute, and us a
-connection or its memory. How long a body may take is the application's matter.
+uvicorn waits forever for the end of the request headers and for a client that does not read its
+response, and it accepts headers of any length. An untrusted client could hold a connection, or its
+memory, with a few bytes a minute. The application limits the time for a body.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection: 408 and 431 (RFC 9110, RFC 6585) end those that overdo it.
+    """One connection; status 408 and 431 (RFC 9110, RFC 6585) end it beyond a limit.
 
-    The time for a head begins with the connection or the end of the response before, and so bounds
-    a connection that says nothing at all, too. A client that does not read is cut off.
+    The time for headers starts with the connection or the end of the previous response, so it also
+    limits silent connections. A client that does not read is disconnected.
     """
 
     head_timeout_s: ClassVar[float] = 10.0
@@ -26,30 +26,30 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_bytes = 0
-        # Since when a head is awaited; none while a request is under way.
+        # The start of the wait for request headers; None during a request.
         self._idle_since: float | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._stall_alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a head."""
+        """Start to wait for request headers."""
         super().connection_made(transport)
         self._idle_since = self.loop.time()
         self._look_again(self.head_timeout_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is awaited any more."""
+        """Cancel the timers."""
         if self._watch is not None:
             self._watch.cancel()
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count the bytes of a head until it is complete."""
-        before = self.cycle
-        is_head = before is None or not before.more_body
+        """Count the bytes of the request headers until they are complete."""
+        previous_cycle = self.cycle
+        is_head = previous_cycle is None or not previous_cycle.more_body
         super().data_received(data)
-        if self.cycle is not before:
+        if self.cycle is not previous_cycle:
             self._idle_since = None
             self._head_bytes = 0
         elif is_head:
@@ -58,25 +58,25 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
 
     def on_response_complete(self) -> None:
-        """Wait for the next head, unless it is here already (pipelining)."""
+        """Wait for the next request, unless it has already arrived (pipelining)."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self._idle_since = self.loop.time()
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as is written: it has some time for that."""
+        """Start a timer for a client that does not read fast enough."""
         super().pause_writing()
         self._stall_alarm = self.loop.call_later(self.stall_timeout_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client has read."""
+        """Stop the timer, because the client has read."""
         if self._stall_alarm is not None:
             self._stall_alarm.cancel()
             self._stall_alarm = None
         super().resume_writing()
 
-    # A timer for each head would cost as much as the parser: one looks whether it is time yet, and
-    # otherwise again when it will be.
+    # A timer for each request would cost as much as the parser. So one timer checks whether the
+    # time is over, and otherwise starts again for the remaining time.
 
     def _look_again(self, seconds: float) -> None:
         self._watch = self.loop.call_later(seconds, self._look)

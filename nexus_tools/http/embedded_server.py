@@ -1,6 +1,6 @@
-"""An ASGI application served by HTTP inside the event loop that runs already: uvicorn, embedded.
+"""An ASGI server inside a running event loop: uvicorn, embedded.
 
-It leaves the signals, the logs and the loop of the process alone.
+It does not change the signals, the logging or the event loop of the process.
 """
 
 import asyncio
@@ -23,23 +23,26 @@ _GRACE_S = 10
 async def embedded(
     app: Any, listener: socket.socket, **options: Any
 ) -> AsyncIterator["uvicorn.Server"]:
-    """The time in which `app` answers on `listener`, which is closed in the end.
+    """Serve `app` on `listener` during the context, and close the listener at the end.
 
-    What runs when the context ends has ten seconds to end, too. `options` are uvicorn's. Raises
-    `UsageError` with code `tls_unusable`, or `start_failed` if the lifespan of `app` fails.
+    Requests in progress at the end of the context have ten seconds to finish. `options` are
+    uvicorn's.
+
+    Raises:
+        UsageError: `tls_unusable`, or `start_failed` if the lifespan of `app` fails.
     """
-    # Late: only who serves pays for a web server.
+    # A late import, because most commands do not need a web server.
     import uvicorn  # noqa: PLC0415
 
     from nexus_tools.http.bounded_http import BoundedHttpProtocol  # noqa: PLC0415
 
-    quiet = {"log_config": None, "access_log": False, "server_header": False, "ws": "none"}
+    defaults = {"log_config": None, "access_log": False, "server_header": False, "ws": "none"}
     options.setdefault("http", BoundedHttpProtocol)
-    config = uvicorn.Config(app, **{**quiet, "timeout_graceful_shutdown": _GRACE_S, **options})
+    config = uvicorn.Config(app, **{**defaults, "timeout_graceful_shutdown": _GRACE_S, **options})
     server = uvicorn.Server(config)
     with listener:
-        # As `Server.serve`, which would also take the signals and look for the end ten times a
-        # second: here the end is where the context ends.
+        # This does the same as `Server.serve`, which would also install signal handlers and check
+        # for the end ten times a second.
         try:
             config.load()
         except (OSError, ValueError) as error:
@@ -50,29 +53,33 @@ async def embedded(
         except SystemExit as error:
             message = "the server's lifespan failed to start; the log has the cause"
             raise UsageError("start_failed", message) from error
-        ticking = asyncio.create_task(_tick(server))
+        tick_task = asyncio.create_task(_tick(server))
         try:
             yield server
         finally:
-            ticking.cancel()
+            tick_task.cancel()
             await server.shutdown(sockets=[listener])
 
 
 async def _tick(server: "uvicorn.Server") -> None:
-    """Renew what responses have in common, as the date, each second."""
+    """Update the shared parts of responses, such as the date, every second."""
     while True:
         await server.on_tick(0)
         await asyncio.sleep(1)
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises `address_unusable`."""
+    """Return a socket that listens on an address; port 0 chooses a free one.
+
+    Raises:
+        UsageError: `address_unusable`.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY for accepted connections only if the listener names its protocol,
     # which `socket.create_server` does not: small responses would wait for the peer's delayed ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if sys.platform != "win32":  # where it would let others take the port
+        if sys.platform != "win32":  # on Windows it would let other programs take the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -83,20 +90,28 @@ def listening_socket(host: str, port: int) -> socket.socket:
         raise UsageError(
             "address_unusable",
             f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}",
-            hint="choose another host or port; port 0 takes a free one",
+            hint="choose another host or port; port 0 chooses a free one",
         ) from error
     return listener
 
 
 def url_of(listener: socket.socket, scheme: str = "http") -> str:
-    """The URL of what listens there, without a path."""
+    """Return the URL of a listening socket, without a path."""
     host, port = listener.getsockname()[:2]
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def host_and_port(text: str) -> tuple[str, int]:
-    """Host and port of `host:port`, `[::1]:port`, `:port`. Raises `address_invalid`."""
+    """Parse `host:port`, `[::1]:port` or `:port`.
+
+    Raises:
+        UsageError: `address_invalid`.
+    """
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError("address_invalid", f"{text!r} is no address", hint="write 127.0.0.1:8080")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - as `:port` asks for
+        raise UsageError(
+            "address_invalid",
+            f"{text!r} is not a valid address",
+            hint="write HOST:PORT, such as 127.0.0.1:8080",
+        )
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - the meaning of `:port`

@@ -1,12 +1,12 @@
-"""Slots that many tools share, so that none waits because others are slow.
+"""Slots that many tools share, so that slow tools do not block others.
 
-A slot cannot be taken back from a call that hangs, so there have to be free ones before they are
-asked for. A tool may take another one while four times what it has is less than what is free (the
+A slot cannot be taken back from a call that hangs, so some slots must stay free in advance. A key
+may take another slot while four times its own number is less than the number of free slots (the
 dynamic thresholds of Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
-Switches", 1998): of 4 096 slots one tool alone gets 820 at most, ten that go on asking come to 293
-each, and the other 1 166 are there for whoever comes next. It would take more than forty tools that
-all hang at once to use them up, and then each slot that is left goes to the tool that has the
-fewest: max-min fairness.
+Switches", 1998). For example, of 4 096 slots one tool gets at most 820. Ten tools that keep asking
+get 293 each, and the other 1 166 slots stay free for further tools. To use up all slots, more than
+forty tools must hang at once. Then each slot that is released goes to the tool with the fewest
+slots, which is max-min fairness.
 """
 
 import asyncio
@@ -17,24 +17,24 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 
-_FREE_FOR_EACH = 4
+_FREE_PER_SLOT = 4
 
 
 class FairShare(Generic[Key]):
-    """`total` slots, of which nobody has more than `each`."""
+    """A set of `total` slots, of which one key gets at most `each`."""
 
     def __init__(self, total: int, each: int) -> None:
         self._free = total
-        self._each = each
-        self._taken: dict[Key, int] = {}
+        self._max_per_key = each
+        self._slot_counts: dict[Key, int] = {}
         self._queues: dict[Key, OrderedDict[asyncio.Future[None], None]] = {}
-        # Who waits, by how many slots they have: to find the next one takes no longer however many
-        # tools there are.
+        # Waiting keys by their number of slots, so that finding the next one does not take longer
+        # with more keys.
         self._waiting: list[OrderedDict[Key, None]] = [OrderedDict() for _ in range(each + 1)]
 
     @asynccontextmanager
     async def slot(self, key: Key) -> AsyncIterator[None]:
-        """Have a slot meanwhile."""
+        """Hold a slot during the context."""
         await self.take(key)
         try:
             yield
@@ -42,13 +42,13 @@ class FairShare(Generic[Key]):
             self.give_back(key)
 
     def taken(self, key: Key) -> int:
-        """How many slots somebody has."""
-        return self._taken.get(key, 0)
+        """Return how many slots a key holds."""
+        return self._slot_counts.get(key, 0)
 
     async def take(self, key: Key) -> None:
-        """Have a slot; those with one key get theirs in the order in which they came."""
-        if key not in self._queues and self.taken(key) < self._most():
-            self._change(key, 1)
+        """Wait for a slot; requests with the same key are served in their order."""
+        if key not in self._queues and self.taken(key) < self._max_slots():
+            self._change_count(key, 1)
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue = self._queues.get(key)
@@ -62,26 +62,26 @@ class FairShare(Generic[Key]):
             if turn in queue:
                 self._leave_queue(key, turn)
             elif not turn.cancelled():
-                self.give_back(key)  # its turn had come already
+                self.give_back(key)  # it already had the slot
             raise
 
     def give_back(self, key: Key) -> None:
-        """Leave a slot to whoever has the fewest."""
-        self._change(key, -1)
-        while (following := self._next()) is not None:
+        """Release a slot, and give it to the waiting key with the fewest slots."""
+        self._change_count(key, -1)
+        while (following := self._next_key()) is not None:
             turn = next(iter(self._queues[following]))
             self._leave_queue(following, turn)
-            if not turn.cancelled():  # else its task gives up, and has not run yet
-                self._change(following, 1)
+            if not turn.cancelled():  # else its task was cancelled but has not run yet
+                self._change_count(following, 1)
                 turn.set_result(None)
 
-    def _most(self) -> int:
-        """How many slots somebody may have once there is one more of theirs."""
-        return min(self._each, -(-self._free // _FREE_FOR_EACH))
+    def _max_slots(self) -> int:
+        """Return how many slots a key may hold, including its next one."""
+        return min(self._max_per_key, -(-self._free // _FREE_PER_SLOT))
 
-    def _next(self) -> Key | None:
-        """Who has the fewest slots of those that wait and may have another."""
-        for waiting in self._waiting[: self._most()]:
+    def _next_key(self) -> Key | None:
+        """Return the waiting key with the fewest slots that may take another one."""
+        for waiting in self._waiting[: self._max_slots()]:
             if waiting:
                 return next(iter(waiting))
         return None
@@ -93,12 +93,12 @@ class FairShare(Generic[Key]):
             del self._queues[key]
             del self._waiting[self.taken(key)][key]
 
-    def _change(self, key: Key, by: int) -> None:
+    def _change_count(self, key: Key, by: int) -> None:
         before = self.taken(key)
         self._free -= by
-        self._taken[key] = before + by
+        self._slot_counts[key] = before + by
         if key in self._queues:
             del self._waiting[before][key]
-            self._waiting[before + by][key] = None  # last: who has as many takes turns
-        if not self._taken[key]:
-            del self._taken[key]
+            self._waiting[before + by][key] = None  # last, so that keys with equally many alternate
+        if not self._slot_counts[key]:
+            del self._slot_counts[key]

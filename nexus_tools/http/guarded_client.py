@@ -1,8 +1,8 @@
-"""The HTTP client of a Leader: it connects to checked addresses only, and follows nobody.
+"""The Leader's HTTP client, which connects only to checked addresses.
 
-aiohttp asks the resolver once per connection and connects to what it gives, with the name of the
-URL in `Host` and in TLS (SNI and certificate). Proxies, cookies, redirects and the environment play
-no part.
+aiohttp asks the resolver once per connection and connects to the returned address. It uses the name
+of the URL in `Host` and in TLS (SNI and certificate). The client uses no proxies, cookies or
+environment variables, and follows no redirects.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from nexus_tools.http.fair_share import FairShare
 from nexus_tools.tool import protocol
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""From a host name to its IP addresses as text; raises `OSError` if there are none."""
+"""A function from a host name to its IP addresses as text; raises `OSError` without any."""
 
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 8_190
@@ -41,24 +41,24 @@ _HEADERS = {
 
 
 class SystemResolver:
-    """The operating system's resolver, in threads of its own: names of strangers can be slow."""
+    """The operating system's resolver in its own threads, because lookups can be slow."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_RESOLVER_THREADS, thread_name_prefix="resolver")
         self._share = FairShare[str](_RESOLVER_THREADS, _THREADS_PER_NAME)
 
     async def __call__(self, host: str) -> Sequence[str]:
-        """The addresses of `host`."""
+        """Return the addresses of `host`."""
         loop = asyncio.get_running_loop()
         await self._share.take(host)
         lookup = self._threads.submit(_addresses, host)
-        # Whoever gives up waiting does not end a thread, which keeps its slot as long as it hangs.
-        lookup.add_done_callback(lambda _: _tell(loop, self._share.give_back, host))
-        found: list[str] = await asyncio.wrap_future(lookup)
-        return list(dict.fromkeys(found))
+        # Cancelling this task does not end the thread, which keeps its slot while it hangs.
+        lookup.add_done_callback(lambda _: _call_in_loop(loop, self._share.give_back, host))
+        addresses: list[str] = await asyncio.wrap_future(lookup)
+        return list(dict.fromkeys(addresses))
 
     def close(self) -> None:
-        """Stop without waiting for names that nobody resolves."""
+        """Stop without waiting for lookups in progress."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
@@ -69,9 +69,9 @@ def guarded_client(
     max_connections: int,
     tls: ssl.SSLContext | None = None,
 ) -> aiohttp.ClientSession:
-    """A client whose every connection passes `guard`; it has no timeouts of its own.
+    """Return a client that checks every connection with `guard` and has no timeouts.
 
-    `tls` says which certificates are trusted; by default those of the public authorities.
+    `tls` decides which certificates are trusted; the default is the public authorities.
     """
     connector = aiohttp.TCPConnector(
         resolver=_GuardedResolver(guard, resolve),
@@ -84,7 +84,7 @@ def guarded_client(
         connector=connector,
         headers=_HEADERS,
         auto_decompress=False,
-        timeout=aiohttp.ClientTimeout(),  # every exchange has one deadline for all of it
+        timeout=aiohttp.ClientTimeout(),  # the caller sets one deadline for the exchange
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         max_line_size=MAX_HEADER_BYTES,
@@ -94,7 +94,7 @@ def guarded_client(
 
 
 class _GuardedResolver(AbstractResolver):
-    """Gives the addresses of a name if all of them are allowed."""
+    """A resolver that returns the addresses of a name only if all of them are allowed."""
 
     def __init__(self, guard: AddressGuard, resolve: Resolve) -> None:
         self._guard = guard
@@ -103,7 +103,7 @@ class _GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """The addresses of `host`; raises `AddressRefused`."""
+        """Return the addresses of `host`. Raises `AddressRefused`."""
         addresses = [
             address
             for address in await self._resolve(host)
@@ -113,11 +113,11 @@ class _GuardedResolver(AbstractResolver):
         return [_result(host, port, address) for address in addresses]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
 
 def _guarded_socket_factory(guard: AddressGuard) -> Callable[[Any], socket.socket]:
-    """Makes sockets for allowed addresses alone: nothing gets around the last check."""
+    """Return a socket factory that checks each address again, as a last line of defense."""
 
     def make(info: tuple[Any, ...]) -> socket.socket:
         family, kind, protocol, _, address = info
@@ -127,8 +127,8 @@ def _guarded_socket_factory(guard: AddressGuard) -> Callable[[Any], socket.socke
     return make
 
 
-def _tell(loop: asyncio.AbstractEventLoop, tell: Callable[[str], None], host: str) -> None:
-    """Call a function in the loop, from a thread that may outlive it."""
+def _call_in_loop(loop: asyncio.AbstractEventLoop, tell: Callable[[str], None], host: str) -> None:
+    """Call a function in the event loop, from a thread that may outlive the loop."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(tell, host)
 
@@ -153,10 +153,10 @@ def _result(host: str, port: int, address: str) -> ResolveResult:
     )
 
 
-# --- One request and its response
+# --- Requests and responses
 
 _OK = 200
-_OF_SIGNATURES = tuple(
+_SIGNATURE_HEADERS = tuple(
     name.lower()
     for name in (
         protocol.CONTENT_DIGEST_HEADER,
@@ -169,9 +169,9 @@ _OF_SIGNATURES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of a tool; the body of a 200, and that of a short problem if it explains more.
+    """The response of a tool: the body of a 200, or of a short problem document.
 
-    Nothing else is read. `signed` are the headers that a signature is about, in lower case.
+    No other body is read. `signed` are the headers of signatures, in lower case.
     """
 
     status: int
@@ -181,9 +181,10 @@ class Response:
 
 
 class NoResponseError(Exception):
-    """No connection, or it broke before the response was complete. The message is for people.
+    """A connection that failed, or broke before the response was complete.
 
-    `refusal` is why the Leader does not connect to that address, which only its operator hears.
+    The message is for users. `refusal` is why the Leader does not connect to the address; only the
+    operator may see it.
     """
 
     def __init__(self, message: str, refusal: str = "") -> None:
@@ -192,11 +193,11 @@ class NoResponseError(Exception):
 
 
 class ResponseTooLargeError(Exception):
-    """The body has more bytes than the limit."""
+    """A body with more bytes than the limit."""
 
 
 class ResponseMalformedError(Exception):
-    """The response breaks HTTP, or has a coding that was not asked for."""
+    """A response that violates HTTP, or has a content coding that was not requested."""
 
 
 async def exchange(
@@ -208,9 +209,15 @@ async def exchange(
     body: bytes = b"",
     max_response_bytes: int,
 ) -> Response:
-    """Send one request. Raises the three errors above; the caller sets the deadline.
+    """Send one request and return the response; the caller sets the deadline.
 
-    `Accept-Encoding: identity` is sent and another coding refused: there is nothing to inflate.
+    The request has `Accept-Encoding: identity`. A response with another coding is rejected, so
+    nothing is ever decompressed.
+
+    Raises:
+        NoResponseError: There was no complete response.
+        ResponseTooLargeError: The body has more than `max_response_bytes`.
+        ResponseMalformedError: The response violates HTTP.
     """
     request = client.request(method, url, headers=headers, data=body or None, allow_redirects=False)
     try:
@@ -221,12 +228,12 @@ async def exchange(
                 _abort(response)
                 raise
     except aiohttp.ClientResponseError as error:
-        raise ResponseMalformedError("the response is not HTTP as it should be") from error
+        raise ResponseMalformedError("the response is not valid HTTP") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise NoResponseError(_in_words(error), _refusal(error)) from error
+        raise NoResponseError(_public_message(error), _guard_refusal(error)) from error
     except UnicodeError as error:
-        # Resolver and TLS write the name as IDNA has it, which not every name can be.
-        raise NoResponseError("the name of the tool's host is malformed") from error
+        # The resolver and TLS encode the name with IDNA, which rejects some names.
+        raise NoResponseError("the tool's host name is malformed") from error
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
@@ -234,7 +241,9 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
     if response.status != _OK:
         return Response(response.status, retry_after, await _problem(response))
     if _header(response, "Content-Encoding", "identity").lower() != "identity":
-        raise ResponseMalformedError("the response is compressed, which was not asked for")
+        raise ResponseMalformedError(
+            "the response is compressed, but the request did not allow that"
+        )
     if _declared_length(response) > limit:
         raise ResponseTooLargeError
     body = bytearray()
@@ -242,19 +251,19 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
         body += chunk
         if len(body) > limit:
             raise ResponseTooLargeError
-    signed = {name: _header(response, name, "") for name in _OF_SIGNATURES}
+    signed = {name: _header(response, name, "") for name in _SIGNATURE_HEADERS}
     return Response(response.status, retry_after, bytes(body), signed)
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:
-    """End a connection at once: TLS would wait for the end of a peer that sends on and on."""
+    """Close a connection at once; a TLS shutdown would wait for a peer that keeps sending."""
     connection = response.connection
     if connection is not None and connection.protocol is not None:
         connection.protocol.abort()
 
 
 async def _problem(response: aiohttp.ClientResponse) -> bytes:
-    """The problem document of a response whose meaning does not follow from its status alone."""
+    """Return the problem document if the status does not fully explain the response."""
     is_plain = _header(response, "Content-Encoding", "identity").lower() == "identity"
     if response.status not in protocol.EXPLAINED or not is_plain:
         return b""
@@ -272,21 +281,21 @@ def _declared_length(response: aiohttp.ClientResponse) -> int:
 
 
 def _header(response: aiohttp.ClientResponse, name: str, default: str) -> str:
-    """All that a response says under a name (RFC 9110, section 5.3)."""
+    """Return all values of a header, joined by commas (RFC 9110, section 5.3)."""
     return ", ".join(response.headers.getall(name, (default,)))
 
 
-def _refusal(error: BaseException | None) -> str:
-    """Why the guard refused the address, if that is what is behind an error."""
+def _guard_refusal(error: BaseException | None) -> str:
+    """Return why the guard refused the address, if that is the cause of an error."""
     while error is not None and not isinstance(error, AddressRefused):
         error = error.__cause__
     return "" if error is None else str(error)
 
 
-def _in_words(error: Exception) -> str:
-    """What went wrong, without a word about addresses: it is told to everyone, on chain."""
+def _public_message(error: Exception) -> str:
+    """Return a description of an error without addresses, because it is published on chain."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
-        return "the TLS certificate of the tool is not accepted"
+        return "the tool's TLS certificate is not trusted"
     if isinstance(error, aiohttp.ClientConnectorError):
-        return "no connection to the tool"
-    return "the connection to the tool broke"
+        return "cannot connect to the tool"
+    return "the connection to the tool was interrupted"

@@ -1,4 +1,8 @@
-"""The daemon: carries invocations from the chain to tools, and what comes back to the chain."""
+"""The Leader daemon: it takes invocations from the chain, calls tools, and records the outcomes.
+
+Begin reading in `leader` (start, work, stop) and `parts` (how the components are wired); one
+invocation is handled in `carrier`.
+"""
 
 from nexus_tools.leader.chain.chain import FoundTool
 from nexus_tools.leader.closing.worker_funding import command_to_send, least_mist, usable_mist

@@ -1,4 +1,4 @@
-"""The parts of a Leader and how they are put together."""
+"""The wiring of a Leader: which components it has and what each one depends on."""
 
 import asyncio
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ _STORAGE_CONNECTIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What there is before a Leader meets its node."""
+    """The objects that exist before a Leader connects to its node."""
 
     config: LeaderConfig
     chain: Chain
@@ -64,7 +64,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What works once it has."""
+    """The components that run after a Leader has connected to its node."""
 
     group: asyncio.TaskGroup
     journal: Journal
@@ -75,43 +75,45 @@ class Parts:
     watcher: Watcher
 
 
-async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
-    """Every part, none of which has started; `stack` ends them."""
-    config, metrics = basis.config, basis.metrics
-    journal = await Journal.open(config.journal, _identity(basis.chain))
+async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
+    """Create all components without starting them; `stack` closes them."""
+    config, metrics = dependencies.config, dependencies.metrics
+    journal = await Journal.open(config.journal, _identity(dependencies.chain))
     stack.push_async_callback(journal.close)
     closer = Closer(
         config,
-        basis.chain,
-        workers=basis.workers,
+        dependencies.chain,
+        workers=dependencies.workers,
         journal=journal,
-        clock=basis.clock,
+        clock=dependencies.clock,
         metrics=metrics,
-        accounts=basis.accounts,
+        accounts=dependencies.accounts,
     )
-    workflows = CarriedWorkflows(basis.chain)
-    calls = await _calls(basis, stack, journal, workflows)
-    carrier = _carrier(basis, journal, closer, calls)
+    workflows = CarriedWorkflows(dependencies.chain)
+    calls = await _calls(dependencies, stack, journal, workflows)
+    dispatcher = _dispatcher(dependencies, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
-    closed = ClosedInvocations(metrics, basis.clock.now_ms, lines=config.closed_lines)
-    stack.callback(closed.end)
+    closure_log = ClosedInvocations(metrics, dependencies.clock.now_ms, lines=config.closed_lines)
+    stack.callback(closure_log.end)
     workload = Workload(
         group,
-        carrier,
+        dispatcher,
         closer.queue,
-        closed=closed,
+        closed=closure_log,
         metrics=metrics,
         capacity=config.max_pending,
     )
-    executions = _executions(basis, group, journal, workflows, calls)
+    executions = _executions(dependencies, group, journal, workflows, calls)
     triggers = Triggers(
-        basis.chain,
+        dependencies.chain,
         workflows,
-        basis.workers,
-        TransactionSender(basis.chain.client, config.trouble_pause_ms),
+        dependencies.workers,
+        TransactionSender(dependencies.chain.client, config.trouble_pause_ms),
         metrics,
     )
-    schedules = Schedules(config, group, basis.chain, triggers, clock=basis.clock, metrics=metrics)
+    schedules = Schedules(
+        config, group, dependencies.chain, triggers, clock=dependencies.clock, metrics=metrics
+    )
 
     async def hand_on(page: EventPage) -> None:
         workload.drop(page.closed)
@@ -121,9 +123,9 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
 
     watcher = Watcher(
         config,
-        basis.chain,
+        dependencies.chain,
         journal=journal,
-        clock=basis.clock,
+        clock=dependencies.clock,
         metrics=metrics,
         hand_on=hand_on,
     )
@@ -132,7 +134,7 @@ async def assemble(basis: Basis, stack: AsyncExitStack) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """What calls tools."""
+    """The components that call tools."""
 
     attempts: Attempts
     tool_calls: ToolCalls
@@ -141,11 +143,11 @@ class _Calls:
 
 
 async def _calls(
-    basis: Basis, stack: AsyncExitStack, journal: Journal, workflows: CarriedWorkflows
+    dependencies: Basis, stack: AsyncExitStack, journal: Journal, workflows: CarriedWorkflows
 ) -> _Calls:
-    config, chain = basis.config, basis.chain
+    config, chain = dependencies.config, dependencies.chain
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
-    resolve = basis.resolve
+    resolve = dependencies.resolve
     if resolve is None:
         resolve = system = SystemResolver()
         stack.callback(system.close)
@@ -156,88 +158,92 @@ async def _calls(
     now = asyncio.get_running_loop().time
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
     turns = CheckTurns()
-    basics = config, client, outcome_bytes, basis.metrics
-    invoker = Invoker(*basics, traffic=basis.traffic, turns=turns)
-    storages = await _storages(basis, stack, resolve)
-    values = RemoteValues(storages, config, basis.metrics)
+    basics = config, client, outcome_bytes, dependencies.metrics
+    invoker = Invoker(*basics, traffic=dependencies.traffic, turns=turns)
+    storages = await _storages(dependencies, stack, resolve)
+    values = RemoteValues(storages, config, dependencies.metrics)
     tool_calls = ToolCalls(
         *(guard, config.max_request_bytes, meta, invoker.lanes, values),
         turns=turns,
-        is_signing=basis.traffic.identity is not None,
+        is_signing=dependencies.traffic.identity is not None,
     )
     attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))
     trusted = chain.deployment.original_id
-    authors = ToolAccounts(journal, basis.clock, config.max_unpaid_tool_mist, trusted)
+    authors = ToolAccounts(journal, dependencies.clock, config.max_unpaid_tool_mist, trusted)
     await authors.load()
     on_chain_calls = OnChainCalls(
         chain,
         attempts,
         FunctionReader(chain.objects, chain.deployment),
-        workers=basis.workers,
+        workers=dependencies.workers,
         sender=TransactionSender(chain.client, config.trouble_pause_ms),
-        metrics=basis.metrics,
-        accounts=basis.accounts,
+        metrics=dependencies.metrics,
+        accounts=dependencies.accounts,
         authors=authors,
     )
     return _Calls(attempts, tool_calls, on_chain_calls, invoker)
 
 
-async def _storages(basis: Basis, stack: AsyncExitStack, resolve: Resolve) -> Mapping[str, Fetch]:
-    """Those that are plugged in, and those of the configuration, whose hosts are the operator's."""
-    urls = basis.config.storages
+async def _storages(
+    dependencies: Basis, stack: AsyncExitStack, resolve: Resolve
+) -> Mapping[str, Fetch]:
+    """Return the given storages and the configured ones, whose hosts the operator trusts."""
+    urls = dependencies.config.storages
     if not urls:
-        return basis.storages
+        return dependencies.storages
     guard = AddressGuard(_ALL_NETWORKS, http=True)
     client = guarded_client(guard, resolve, max_connections=_STORAGE_CONNECTIONS)
     await stack.enter_async_context(client)
-    return {name: http_storage(client, url) for name, url in urls.items()} | {**basis.storages}
+    return {name: http_storage(client, url) for name, url in urls.items()} | {
+        **dependencies.storages
+    }
 
 
-def _carrier(basis: Basis, journal: Journal, closer: Closer, calls: _Calls) -> Carrier:
+def _dispatcher(dependencies: Basis, journal: Journal, closer: Closer, calls: _Calls) -> Carrier:
     return Carrier(
-        basis.config,
-        basis.chain,
+        dependencies.config,
+        dependencies.chain,
         journal=journal,
-        clock=basis.clock,
-        workers=basis.workers,
+        clock=dependencies.clock,
+        workers=dependencies.workers,
         attempts=calls.attempts,
         on_chain_calls=calls.on_chain_calls,
         tool_calls=calls.tool_calls,
         invoker=calls.invoker,
         queue=closer.queue,
-        metrics=basis.metrics,
-        accounts=basis.accounts,
+        metrics=dependencies.metrics,
+        accounts=dependencies.accounts,
     )
 
 
 def _executions(
-    basis: Basis,
+    dependencies: Basis,
     group: asyncio.TaskGroup,
     journal: Journal,
     workflows: CarriedWorkflows,
     calls: _Calls,
 ) -> Executions:
-    chain, clock = basis.chain, basis.clock
+    chain, clock = dependencies.chain, dependencies.clock
     reader = ExecutionReader(chain, workflows)
     steps = Steps(
         chain,
         workflows,
         reader,
         WaitingCalls(chain, calls.attempts, calls.tool_calls, calls.on_chain_calls, clock),
-        workers=basis.workers,
-        sender=TransactionSender(chain.client, basis.config.trouble_pause_ms),
+        workers=dependencies.workers,
+        sender=TransactionSender(chain.client, dependencies.config.trouble_pause_ms),
         clock=clock,
-        metrics=basis.metrics,
-        accounts=basis.accounts,
+        metrics=dependencies.metrics,
+        accounts=dependencies.accounts,
     )
     return Executions(
-        basis.config,
+        dependencies.config,
         group,
         reader,
         steps,
         journal=journal,
         clock=clock,
-        metrics=basis.metrics,
+        metrics=dependencies.metrics,
         leader=chain.leader,
     )
 

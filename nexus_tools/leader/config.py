@@ -1,6 +1,6 @@
-"""The configuration of a Leader: what an operator sets, with the bounds in which it makes sense.
+"""The configuration of a Leader: the settings of an operator and their valid ranges.
 
-How long a tool may take is not among it: each tool's definition says that, on chain.
+The timeout of a tool is not a setting: each tool's definition on chain has it.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,129 +18,129 @@ from nexus_tools.settings.environment import LEADER_PREFIX, read
 MIB = 1024 * 1024
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-"""The networks of this machine itself, for `allowed_networks`."""
+"""The loopback networks, for `allowed_networks`."""
 KEY = "{key}"
-"""What stands for the key in the URL of a storage."""
-_LISTS = ("allowed_networks", "allowed_ports")
+"""The placeholder for the key in the URL of a storage."""
+_LIST_SETTINGS = ("allowed_networks", "allowed_ports")
 
 
 class LeaderConfig(pydantic.BaseModel):
-    """The configuration of one Leader; times in milliseconds, sizes in bytes."""
+    """The configuration of one Leader; times are in milliseconds, sizes in bytes."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     journal: Path
-    """The SQLite file that remembers what was assigned and what it came to."""
+    """SQLite file that records assignments and their outcomes."""
 
     health_port: int | None = Field(default=None, ge=0, le=65_535)
-    """Port of health and metrics; 0 takes a free one, none serves nothing."""
+    """Port for health and metrics. 0 selects a free port; without a port, nothing is served."""
 
     health_host: IPv4Address | IPv6Address = IPv4Address("127.0.0.1")
-    """Address at which health and metrics are served, without authentication or TLS."""
+    """Address for health and metrics, which have no authentication and no TLS."""
 
     allow_http: bool = False
     """Whether tools may be called without TLS."""
 
     allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Networks to connect to although they are private, loopback or otherwise special."""
+    """Private, loopback or other special-purpose networks to which connections are allowed."""
 
     allowed_ports: frozenset[int] = frozenset()
-    """The only TCP ports to connect to; empty allows all."""
+    """TCP ports to which connections are allowed. Empty allows all."""
 
     max_pending: int = Field(default=20_000, ge=1, le=1_000_000)
-    """Invocations in hand before reading events pauses."""
+    """Maximum number of pending invocations. At the limit, the Leader stops reading events."""
 
     max_concurrent: int = Field(default=4_096, ge=1, le=65_536)
-    """Tool calls at the same time, shared fairly: one tool gets a fifth of them at most."""
+    """Maximum number of concurrent tool calls. One tool gets at most a fifth of them."""
 
     max_concurrent_per_tool: int = Field(default=256, ge=1, le=10_000)
-    """Calls of one tool at the same time."""
+    """Maximum number of concurrent calls of one tool."""
 
     max_request_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
-    """The largest body that is sent to a tool."""
+    """Maximum size of a request body that is sent to a tool."""
 
     max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
-    """The largest body that is read of a tool, if its invocation pays for as much."""
+    """Maximum size of a response body, unless the invocation pays for less."""
 
     storages: Mapping[str, str] = Field(default_factory=dict)
-    """Where values are fetched that are not on chain: `NAME=URL`, the URL with `{key}` in it."""
+    """Storages of remote values as `NAME=URL`, where the URL contains `{key}`."""
 
     max_fetched_bytes: int = Field(default=MIB, ge=1024, le=64 * MIB)
-    """The most that is fetched for one invocation of what is not on chain."""
+    """Maximum total size of the remote values of one invocation."""
 
     fetch_timeout_ms: int = Field(default=10_000, ge=10, le=600_000)
-    """How long that may take, before the input counts as unfit."""
+    """Timeout for fetching the remote values; afterwards the input is invalid."""
 
     first_pause_ms: int = Field(default=200, ge=1, le=60_000)
-    """About how long to wait before the second attempt; doubles with each further one."""
+    """Approximate delay before the second attempt; it doubles with each further attempt."""
 
     longest_pause_ms: int = Field(default=5_000, ge=1, le=60_000)
-    """How long to wait between two attempts at most, unless the tool asks for more."""
+    """Maximum delay between two attempts, unless the tool requests a longer one."""
 
     breaker_failures: int = Field(default=8, ge=1, le=10_000)
-    """Failures to reach a tool in a row after which it is left alone for a while."""
+    """Consecutive failures to reach a tool after which its calls are paused."""
 
     breaker_pause_ms: int = Field(default=5_000, ge=1, le=600_000)
-    """For how long it is left alone before one call tries again."""
+    """Length of this pause, after which one call tries again."""
 
     signing_key: Path | None = None
-    """The Ed25519 key in PEM that signs tool calls; without one, tools that sign are not called."""
+    """PEM file of the Ed25519 key that signs calls. Without it, tools that sign are not called."""
 
     check_meta: bool = True
     """Whether to compare the tool's `/meta` with the chain before its first invocation."""
 
     meta_lifetime_ms: int = Field(default=600_000, ge=1_000, le=86_400_000)
-    """For how long the comparison with `/meta` holds."""
+    """How long the result of the comparison with `/meta` is valid."""
 
     closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
-    """How long before the end of the own window the last response is awaited."""
+    """Safety margin before the leader's window ends; no response is accepted later."""
 
     batch_size: int = Field(default=32, ge=1, le=64)
-    """Invocations closed by one transaction."""
+    """Maximum number of invocations that one transaction closes."""
 
     batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)
-    """Bytes of outcomes in one transaction, of the 128 KiB that a transaction may have."""
+    """Maximum size of the outcomes in one transaction, which may have 128 KiB in total."""
 
     max_transactions: int = Field(default=4, ge=1, le=64)
-    """Closing transactions at the same time; outcomes wait for one another while all are sent."""
+    """Maximum number of closing transactions in flight. Further outcomes wait for a batch."""
 
     max_unpaid_gas_units: int = Field(default=4_000, ge=1_500, le=1_000_000_000)
-    """Gas units that the executions of one owner may cost beyond what they pay; then they wait."""
+    """Gas units that executions of one owner may cost beyond their payments before they wait."""
 
     max_unpaid_tool_mist: int = Field(default=60_000_000, ge=0, le=10**15)
-    """MIST that the on-chain tools of one author may cost beyond what their calls pay."""
+    """MIST that the on-chain tools of one author may cost beyond their payments."""
 
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
-    """How often the chain's clock is read while something waits for it."""
+    """Interval between reads of the chain's clock while a task waits for a time."""
 
     heartbeat_ms: int = Field(default=2_000, ge=10, le=60_000)
-    """How often the node is asked whether it is there."""
+    """Interval between health checks of the node."""
 
     heartbeat_timeout_ms: int = Field(default=4_000, ge=10, le=60_000)
-    """How long the node may take to say so, before the Leader is not ready and connects anew."""
+    """Timeout of a health check, after which the Leader is not ready and reconnects."""
 
     trouble_pause_ms: int = Field(default=1_000, ge=1, le=60_000)
-    """How long to wait after trouble of the Leader's own: a node that is down, no gas."""
+    """Delay after an error of the Leader itself: an unreachable node or insufficient gas."""
 
     money_interval_ms: int = Field(default=60_000, ge=100, le=3_600_000)
-    """How often balance and collateral are read."""
+    """Interval between reads of the balances and the collateral."""
 
     closed_lines: int = Field(default=10, ge=0, le=10_000)
-    """Lines in the log about closed invocations in one second; the rest are counted."""
+    """Maximum number of log lines about closed invocations per second. Others are counted."""
 
     stop_timeout_ms: int = Field(default=20_000, ge=0, le=600_000)
-    """How long a stop waits for what is running."""
+    """How long a stop waits for work in progress."""
 
     look_back_ms: int = Field(default=600_000, ge=0)
-    """How far back a new journal begins: longer than any invocation stays open."""
+    """How far back a new journal starts; longer than any invocation stays open."""
 
     retention_ms: int = Field(default=7 * 86_400_000, ge=0)
-    """How long closed invocations stay in the journal."""
+    """How long the journal keeps closed invocations."""
 
-    @field_validator(*_LISTS, mode="before")
+    @field_validator(*_LIST_SETTINGS, mode="before")
     @classmethod
-    def _split(cls, value: Any) -> Any:
-        """Lists may be written with commas, as in the environment."""
+    def _split_list(cls, value: Any) -> Any:
+        """Accept a list as text with commas, as environment variables have it."""
         if isinstance(value, str):
             return [part.strip() for part in value.split(",") if part.strip()]
         return value
@@ -148,13 +148,13 @@ class LeaderConfig(pydantic.BaseModel):
     @field_validator("storages", mode="before")
     @classmethod
     def _split_storages(cls, value: Any) -> Any:
-        """Pairs may be written as `NAME=URL`, alone or with commas."""
+        """Accept pairs as `NAME=URL`, as a list or as text with commas."""
         if isinstance(value, str):
             value = [part.strip() for part in value.split(",") if part.strip()]
         if isinstance(value, list | tuple):
             pairs = [part.partition("=") for part in value]
             if len({name for name, _, _ in pairs}) < len(pairs):
-                raise ValueError("a storage is named twice")
+                raise ValueError("expected different storage names, got the same name twice")
             return {name: url for name, _, url in pairs}
         return value
 
@@ -162,40 +162,42 @@ class LeaderConfig(pydantic.BaseModel):
     @classmethod
     def _check_storages(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         for name, url in value.items():
-            parts = urlsplit(url)  # `parts.port` raises, too
+            parts = urlsplit(url)  # `parts.port` raises `ValueError` too
             if not name or parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError("write NAME=URL, with an http or https URL")
+                raise ValueError("expected NAME=URL with an http or https URL")
             if parts.port == 0 or url.count(KEY) != 1 or KEY not in parts.path + parts.query:
-                raise ValueError(f"a URL has {KEY} once, behind its host")
+                raise ValueError(f"expected a URL with {KEY} exactly once, after its host")
         return value
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
-        """What the environment sets (`NEXUS_TOOLS_LEADER_…`), then `overrides`.
+        """Read the environment (`NEXUS_TOOLS_LEADER_…`), then apply `overrides`.
 
-        Raises `UsageError` with code `config_invalid` or `variable_unknown`.
+        Raises:
+            UsageError: A setting is invalid (`config_invalid`) or does not exist
+            (`variable_unknown`).
         """
         values = read(LEADER_PREFIX, cls.model_fields, environment)
         try:
             return cls.model_validate(values | overrides)
         except pydantic.ValidationError as error:
-            wrong = _in_words(error, values.keys() - overrides)
+            wrong = _describe_errors(error, values.keys() - overrides)
             raise UsageError(
                 "config_invalid",
-                f"the Leader's configuration is wrong: {wrong}",
-                hint="correct it, or remove it to use the default",
+                f"the Leader's configuration is invalid: {wrong}",
+                hint="Correct the setting, or remove it to use the default.",
             ) from error
 
 
-def _in_words(error: pydantic.ValidationError, variables: Collection[str]) -> str:
-    """Return each wrong value and why, without the value, which may be a slip of the clipboard.
+def _describe_errors(error: pydantic.ValidationError, variables: Collection[str]) -> str:
+    """Return each invalid setting with the reason, but without the value, which may be a secret.
 
-    A value is named as it was given: by its variable, if it is one of `variables`.
+    A setting is named as the operator wrote it: by its variable if it is one of `variables`.
     """
     problems = error.errors(include_input=False, include_url=False)
-    told = []
+    descriptions = []
     for problem in problems:
         name = ".".join(map(str, problem["loc"][:1])) or "config"
         name = f"{LEADER_PREFIX}{name.upper()}" if name in variables else name
-        told.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
-    return "; ".join(told)
+        descriptions.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+    return "; ".join(descriptions)

@@ -1,4 +1,4 @@
-"""Carries one invocation: waits for the window, calls the tool, has the invocation closed."""
+"""The dispatch of one invocation: wait for the window, call the tool, queue the outcome."""
 
 import asyncio
 
@@ -25,12 +25,12 @@ from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
 
-# A node behind the one that told of the invocation may not have it yet.
-_READS_BEFORE_GONE = 3
+# A node that lags behind the one that reported the invocation may not have it yet.
+_READS_BEFORE_MISSING = 3
 
 
 class Carrier:
-    """Takes an entry of the journal from its stage on until it is closed."""
+    """Takes an entry of the journal from its stage on until the invocation is closed."""
 
     def __init__(
         self,
@@ -62,14 +62,14 @@ class Carrier:
         self._accounts = accounts
 
     async def carry(self, entry: Entry) -> End:
-        """How the invocation was closed for this leader; the journal knows it, too.
+        """Return how the invocation was closed for this leader, after the journal has recorded it.
 
-        What nobody foresaw fails no invocation: it is carried again, until it expires.
+        An unexpected error never fails an invocation: it is dispatched again until it expires.
         """
         assignment = entry.assignment
         while True:
             try:
-                end = await self._carry(entry)
+                end = await self._dispatch(entry)
             except NexusError as error:
                 if error.code == "journal_failed":
                     raise
@@ -85,15 +85,15 @@ class Carrier:
         self._metrics.trouble.labels("carrier").inc()
         _log.error("carried_again", invocation=str(assignment.invocation), error=in_short(error))
 
-    async def _carry(self, entry: Entry) -> End:
+    async def _dispatch(self, entry: Entry) -> End:
         assignment = entry.assignment
         await self._clock.wait_until(assignment.opens_at_ms)
-        if self._left_ms(assignment) <= 0:
-            await self._clock.refresh()  # it may have been set back
-        found = await self._read(assignment)
-        if isinstance(found, Closed):
-            return await self._close(assignment, found)
-        invocation, tool = found
+        if self._remaining_ms(assignment) <= 0:
+            await self._clock.refresh()  # the chain may have been rolled back
+        read_result = await self._read(assignment)
+        if isinstance(read_result, Closed):
+            return await self._close(assignment, read_result)
+        invocation, tool = read_result
         attempt = invocation.invocation.attempt
         if attempt is not None:
             self._accounts.learn_owner(attempt.execution, invocation.invocation.requester)
@@ -102,12 +102,12 @@ class Carrier:
             _log.warning("unprofitable", invocation=str(assignment.invocation))
             return await self._close(assignment, Closed.MISSED)
         if outcome is None and tool is not None and tool.tool.definition.function is not None:
-            called = await self._call_on_chain(assignment, invocation, tool)
-            if isinstance(called, End):
-                return called
-            outcome = await self._decided(assignment, called)
+            result = await self._call_on_chain(assignment, invocation, tool)
+            if isinstance(result, End):
+                return result
+            outcome = await self._outcome_to_record(assignment, result)
         elif outcome is None:
-            outcome = await self._outcome(assignment, invocation, tool)
+            outcome = await self._call_and_decide(assignment, invocation, tool)
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
         closing = closing_of(assignment, outcome, invocation)
@@ -127,25 +127,25 @@ class Carrier:
     async def _read(
         self, assignment: Assignment
     ) -> tuple[FoundInvocation, FoundTool | None] | Closed:
-        """Invocation and tool as they are now, or how the invocation was closed."""
+        """Return the current invocation and tool, or how the invocation was closed."""
         missing = 0
         while self._clock.now_ms() < assignment.expires_at_ms:
             try:
-                found, tool = await self._chain.invocation_and_tool(
+                invocation, tool = await self._chain.invocation_and_tool(
                     assignment.invocation, assignment.tool
                 )
             except NexusError as error:
                 self._metrics.trouble.labels("reader").inc()
-                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                if not isinstance(error, UnreachableError):  # the heartbeat reports it
                     place = str(assignment.invocation)
                     _log.warning("unread", invocation=place, error=error.message)
                 await self._pause()
                 continue
-            if found is not None:
-                closed = closed_of(found.invocation.state, self._chain.leader)
-                return closed or (found, tool)
+            if invocation is not None:
+                closed = closed_of(invocation.invocation.state, self._chain.leader)
+                return closed or (invocation, tool)
             missing += 1
-            if missing == _READS_BEFORE_GONE:
+            if missing == _READS_BEFORE_MISSING:
                 return Closed.ELSEWHERE
             await self._pause()
         return Closed.MISSED
@@ -155,75 +155,77 @@ class Carrier:
 
     # --- Calling the tool
 
-    async def _outcome(
+    async def _call_and_decide(
         self, assignment: Assignment, invocation: FoundInvocation, tool: FoundTool | None
     ) -> Outcome | None:
-        """What the invocation came to; None if it is left to the next leader."""
-        # Nobody pays a tool whose answer cannot be closed.
-        while self._workers.trouble and self._left_ms(assignment) > 0:
+        """Return the outcome of the invocation, or None if it is left to the next leader."""
+        # Do not call a tool, which expects payment, while invocations cannot be closed.
+        while self._workers.trouble and self._remaining_ms(assignment) > 0:
             await self._pause()
-        left_ms = self._left_ms(assignment)
+        left_ms = self._remaining_ms(assignment)
         result = await self._call(assignment, invocation, tool, left_ms / 1000)
         if result is None:
-            result = Declined(failure(FailureReason.OVERLOADED, _NO_TIME))
-        return await self._decided(assignment, result)
+            result = Declined(failure(FailureReason.OVERLOADED, _NO_TIME_DETAIL))
+        return await self._outcome_to_record(assignment, result)
 
-    async def _decided(self, assignment: Assignment, result: Outcome | Declined) -> Outcome | None:
-        """What is written on chain; None if the next leader may still get an answer."""
+    async def _outcome_to_record(
+        self, assignment: Assignment, result: Outcome | Declined
+    ) -> Outcome | None:
+        """Return the outcome to write on chain; None if the next leader may get an answer."""
         if not isinstance(result, Declined):
-            return await self._known(assignment, result)
+            return await self._record_outcome(assignment, result)
         if assignment.is_last:
-            # To say so ends the requester's wait.
-            return await self._known(assignment, result.failure)
+            # Recording the failure ends the requester's wait.
+            return await self._record_outcome(assignment, result.failure)
         reason, detail = result.failure.reason.value, result.failure.detail
         place = str(assignment.invocation)
         _log.warning("left_to_backup", invocation=place, reason=reason, detail=detail)
         return None
 
-    def _left_ms(self, assignment: Assignment) -> int:
-        """How long the tool may take from now on."""
+    def _remaining_ms(self, assignment: Assignment) -> int:
+        """Return how long the tool may take from now on, in ms."""
         now_ms = self._clock.now_ms()
         return assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
 
-    async def _known(self, assignment: Assignment, outcome: Outcome) -> Outcome:
-        """Write an outcome down before it goes to the chain."""
+    async def _record_outcome(self, assignment: Assignment, outcome: Outcome) -> Outcome:
+        """Record an outcome in the journal before it is sent to the chain."""
         if isinstance(outcome, Failure):
             self._metrics.failed.labels(outcome.reason.value).inc()
         await self._journal.known(assignment.invocation, outcome)
         return outcome
 
     async def _call_on_chain(
-        self, assignment: Assignment, found: FoundInvocation, tool: FoundTool
+        self, assignment: Assignment, target: FoundInvocation, tool: FoundTool
     ) -> End | Failure | Declined:
-        """Call the tool's function, which closes the invocation; or why it does not work."""
-        run = await self._run(found.invocation)
+        """Call the tool's function, which closes the invocation, or return why it fails."""
+        run = await self._run_inputs(target.invocation)
         if isinstance(run, Failure):
             return run
-        interface = await self._tool_calls.interface(found.invocation, tool, run)
+        interface = await self._tool_calls.interface(target.invocation, tool, run)
         if isinstance(interface, Failure):
             return interface
-        fee = await self._on_chain_calls.call(found, tool, interface.definition)
+        fee = await self._on_chain_calls.call(target, tool, interface.definition)
         if isinstance(fee, Failure | Declined):
             return fee
         await self._close(assignment, Closed.SETTLED)
         return End(Closed.SETTLED, fee_mist=fee)
 
-    async def _run(self, invocation: Invocation) -> RunInputs | Failure | None:
-        """The inputs of an attempt of a run; None for what is none."""
+    async def _run_inputs(self, invocation: Invocation) -> RunInputs | Failure | None:
+        """Return the inputs of an attempt of a run, or None if the invocation is not an attempt."""
         attempt = invocation.attempt
         return None if attempt is None else await self._attempts.inputs(attempt)
 
     async def _call(
         self,
         assignment: Assignment,
-        found: FoundInvocation,
+        target: FoundInvocation,
         tool: FoundTool | None,
         seconds: float,
     ) -> Outcome | Declined | None:
-        run = await self._run(found.invocation)
+        run = await self._run_inputs(target.invocation)
         if isinstance(run, Failure):
             return run
-        making = self._tool_calls.making(assignment, found.invocation, tool, seconds, run)
+        making = self._tool_calls.making(assignment, target.invocation, tool, seconds, run)
         async with making as call:
             if isinstance(call, Failure | Declined):
                 return call
@@ -231,4 +233,4 @@ class Carrier:
             return await self._invoker.invoke(call)
 
 
-_NO_TIME = "the leader found no time to call the tool in its window"
+_NO_TIME_DETAIL = "the leader did not have time to call the tool in its window"

@@ -1,4 +1,4 @@
-"""The Leader: its parts, put together, started and stopped."""
+"""The entry point of the daemon: assembles a Leader, starts it, and stops it."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
@@ -33,19 +33,19 @@ from nexus_tools.sui.types.address import Address
 _log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
-_LAST_CLOSED = 50  # in the order in which we heard of them; a node gives so many at once
+_MAX_CHECKED_CLOSINGS = 50  # a node returns at most this many objects at once
 
 T = TypeVar("T")
 
 
 class Leader:
-    """Carries invocations to tools and outcomes back, in the name of one leader, whose `id` it has.
+    """A daemon that works for one registered leader, whose ID is `id`.
 
-    `client` reads the chain and sends; `signers`, one at least, are the keys of its workers that
-    are here: they pay the gas and get the fees. What signs tool calls is another key, which the
-    configuration names and `SignedTraffic.load` may refuse. `resolve` looks up the hosts of tools,
-    by default as the system does. `storages` fetch what is not on chain, by their names; they
-    go before those of the configuration.
+    `client` reads the chain and sends transactions. `signers`, at least one, are the local keys of
+    the leader's workers: they pay gas and earn fees. Tool calls are signed with another key, which
+    the configuration names; `SignedTraffic.load` raises if it cannot be used. `resolve` looks up
+    the hosts of tools and defaults to the system's resolver. `storages` fetch remote values, by
+    name; they take precedence over the storages of the configuration.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Leader:
         self.id = leader
         self._config = config
         self._chain = Chain(client, deployment, leader)
-        self._workers = Workers(self._chain, signers, self._enough_mist)
+        self._workers = Workers(self._chain, signers, self._target_balance_mist)
         self._traffic = SignedTraffic.load(config, leader)
         self._clock = ChainClock(
             client.now_ms, config.clock_interval_ms, self._chain.note_went_back
@@ -78,27 +78,30 @@ class Leader:
         self.health_port: int | None = None
 
     def stop(self) -> None:
-        """Have `run` finish what is running, for `stop_timeout_ms` at most, and return."""
+        """Make `run` finish the work in progress, for at most `stop_timeout_ms`, and return."""
         self._stopping.set()
 
     def problems(self) -> dict[str, str]:
-        """What keeps the Leader from its work now, by part; empty if nothing does."""
-        found = {"node": self._heartbeat.trouble, "clock": self._clock.trouble}
+        """Return the current problems by component; empty if the Leader is ready."""
+        all_problems = {"node": self._heartbeat.trouble, "clock": self._clock.trouble}
         if self._parts is None:
-            found["leader"] = "it has not started"
+            all_problems["leader"] = "not started yet"
         else:
-            found["watcher"] = self._parts.watcher.trouble
-            found["workers"] = self._workers.trouble
-            found["closer"] = self._parts.closer.trouble
-            found["leader"] = "it is stopping" if self._stopping.is_set() else ""
-        return {part: problem for part, problem in found.items() if problem}
+            all_problems["watcher"] = self._parts.watcher.trouble
+            all_problems["workers"] = self._workers.trouble
+            all_problems["closer"] = self._parts.closer.trouble
+            all_problems["leader"] = "stopping" if self._stopping.is_set() else ""
+        return {part: problem for part, problem in all_problems.items() if problem}
 
     async def run(self) -> None:
         """Work until `stop` is called.
 
-        Raises the `NexusError` that keeps it from starting (`unknown_leader`, `not_a_worker`,
-        `wrong_chain`, `journal_locked`, …), or `journal_failed` later. Trouble with tools or the
-        node does not end it: a node that is away is waited for, from the start on.
+        Problems with tools or with the node do not end it: if the node is unreachable, the Leader
+        waits for it, also at the start.
+
+        Raises:
+            NexusError: The Leader cannot start (`unknown_leader`, `not_a_worker`, `wrong_chain`,
+                `journal_locked`, …), or the journal failed later (`journal_failed`).
         """
         try:
             async with AsyncExitStack() as stack:
@@ -107,18 +110,18 @@ class Leader:
                     host = str(self._config.health_host)
                     serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
-                await self._until_stopped(self._meet_node())
+                await self._until_stopped(self._wait_for_node())
                 if not self._stopping.is_set():
-                    await self._work(await assemble(self._basis(), stack))
+                    await self._work(await assemble(self._dependencies(), stack))
         except BaseExceptionGroup as group:
-            raise _cause(group) from group
+            raise _root_cause(group) from group
         finally:
             self.ready.clear()
 
     # --- Starting
 
     async def _until_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What the work gives; None if the Leader is to stop before, and then it is cancelled."""
+        """Return the result of the work, or cancel it and return None if the Leader stops first."""
         working = asyncio.create_task(work)
         stopping = asyncio.create_task(self._stopping.wait())
         try:
@@ -129,8 +132,8 @@ class Leader:
             stopping.cancel()
             await asyncio.wait((working, stopping))
 
-    async def _meet_node(self) -> None:
-        """Return once the node is there and all is well."""
+    async def _wait_for_node(self) -> None:
+        """Return as soon as the node responds and all checks succeed."""
         while True:
             try:
                 await self._chain.check()
@@ -146,7 +149,7 @@ class Leader:
             else:
                 return
 
-    def _basis(self) -> Basis:
+    def _dependencies(self) -> Basis:
         return Basis(
             self._config,
             self._chain,
@@ -167,17 +170,17 @@ class Leader:
     # --- Working
 
     async def _work(self, parts: Parts) -> None:
-        """Start every part in its order, wait for `stop`, and end them in the reverse one."""
+        """Start each component in order, wait for `stop`, and end them in reverse order."""
         memory = await parts.journal.recall()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
-        await self._until_stopped(self._check_closings(parts.journal))
+        await self._until_stopped(self._detect_rollback(parts.journal))
         self._parts = parts
         money = Money(
             self._workers,
             self._chain.client.network,
             metrics=self.metrics,
-            floor_mist=self._floor_mist,
+            floor_mist=self._full_batch_mist,
             interval_ms=self._config.money_interval_ms,
         )
         background = [
@@ -192,8 +195,8 @@ class Leader:
         if memory.cursor is None:
             background.append(parts.group.create_task(parts.executions.search()))
         watching = parts.group.create_task(self._watch(parts, memory.cursor))
-        background.append(parts.group.create_task(self._listen()))
-        background.append(parts.group.create_task(self._look()))
+        background.append(parts.group.create_task(self._run_heartbeat()))
+        background.append(parts.group.create_task(self._check_clock_and_workers()))
         _log.info("started", leader=str(self._chain.leader), resumed=len(memory.entries))
         self.ready.set()
         try:
@@ -206,18 +209,20 @@ class Leader:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))
 
-    async def _check_closings(self, journal: Journal) -> None:
-        """Notice a node that was set back while the Leader was off, behind the last event it read.
+    async def _detect_rollback(self, journal: Journal) -> None:
+        """Detect a node that was rolled back, while the Leader was off, to before its last event.
 
-        What was closed after that stands in no event that the cursor could miss. A node that is
-        merely behind is not meant: what was closed after its own time is not asked for.
+        If an invocation that the journal has as closed is open on the chain, the node was rolled
+        back. The event cursor cannot show this if no event followed. A node that only lags is not
+        mistaken for a rollback: invocations that were closed after the node's own time are not
+        checked.
         """
         while True:
             try:
                 now_ms = await self._chain.client.now_ms()
-                last = await journal.closed_last(now_ms, _LAST_CLOSED)
+                last = await journal.closed_last(now_ms, _MAX_CHECKED_CLOSINGS)
                 if await self._chain.still_open(last):
-                    error = "what was closed is open again: the node was set back"
+                    error = "closed invocations are open again: the node was rolled back"
                     _log.warning("watching_interrupted", code=WENT_BACK, error=error)
                     self._chain.note_went_back()
             except UnreachableError:
@@ -226,7 +231,7 @@ class Leader:
                 return
 
     async def _watch(self, parts: Parts, cursor: str | None) -> None:
-        """Follow events without end; from an earlier place, whenever the node went back."""
+        """Follow events forever, and restart from an earlier position after each rollback."""
         while True:
             watching = parts.group.create_task(parts.watcher.run(cursor))
             try:
@@ -234,16 +239,16 @@ class Leader:
             finally:
                 watching.cancel()
             await asyncio.wait({watching})
-            parts.watcher.trouble = "the node went back: events are read again"
+            parts.watcher.trouble = "the node was rolled back: events are read again"
             await self._reconcile(parts)
             cursor = None
 
     async def _reconcile(self, parts: Parts) -> None:
-        """Take up again what is open on a chain that went back, whatever the journal says.
+        """Resume the work that is open on a chain that was rolled back, whatever the journal says.
 
-        What was closed after the place to which it went back is open now, and what was written
-        down of a page whose reading was interrupted is in nobody's hands. Events that are read
-        again change nothing, since the journal knows their invocations.
+        Invocations that were closed after the position of the rollback are open again. If reading a
+        page was interrupted, no task works on the invocations that the journal already has. Reading
+        events again changes nothing, because the journal knows their invocations.
         """
         while self._chain.went_back.is_set():
             self._chain.went_back.clear()
@@ -258,31 +263,32 @@ class Leader:
         await parts.workload.resume(memory.entries)
         parts.executions.resume(memory.executions)
 
-    async def _listen(self) -> None:
-        """Ask the node whether it is there, again and again, and tell what came of it."""
+    async def _run_heartbeat(self) -> None:
+        """Check at each heartbeat whether the node responds, and log a change of readiness."""
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
             self._readiness.tell(self.problems(), self._heartbeat.code)
 
-    async def _look(self) -> None:
-        """Compare the clock with the chain's, and see whether workers can pay again.
+    async def _check_clock_and_workers(self) -> None:
+        """Compare the clock with the chain's, and check whether the workers can pay again.
 
-        Beside the heartbeat, which finds a connection that is dead: a read may hang on it.
+        This runs beside the heartbeat, because a read may hang on a dead connection, which only the
+        heartbeat detects and replaces.
         """
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._clock.look()
             await self._workers.look()
 
-    def _floor_mist(self, price: int) -> int:
-        """What a full transaction may need."""
+    def _full_batch_mist(self, price: int) -> int:
+        """Return the cost of a full transaction at a gas price, as an upper bound in MIST."""
         return floor_mist(self._config.batch_size, price)
 
-    def _enough_mist(self, price: int) -> int:
-        """What as many full transactions may need as are sent side by side, and one of steps."""
+    def _target_balance_mist(self, price: int) -> int:
+        """Return the cost of the concurrent full transactions and one of steps, in MIST."""
         steps = cost_mist([RequestIterations("", (), MAX_ITERATIONS)], price)
-        return self._config.max_transactions * self._floor_mist(price) + steps
+        return self._config.max_transactions * self._full_batch_mist(price) + steps
 
     async def _prune(self, journal: Journal) -> None:
         while True:
@@ -290,8 +296,8 @@ class Leader:
             await asyncio.sleep(_PRUNE_SECONDS)
 
 
-def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that ended the group, as words for a user where there are some."""
+def _root_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the error that ended the task group, preferably one with a message for users."""
     inner: BaseException = group.subgroup(NexusError) or group
     while isinstance(inner, BaseExceptionGroup):
         inner = inner.exceptions[0]

@@ -1,7 +1,7 @@
-"""What a Leader counts, for Prometheus, in a registry of its own.
+"""The Leader's Prometheus metrics, in a registry of their own.
 
-Names and units are those of Prometheus and OpenMetrics: seconds, totals that only grow, and MIST,
-of which 10^9 are 1 SUI.
+Names and units follow Prometheus and OpenMetrics: seconds, totals that only grow, and MIST (10^9
+are 1 SUI).
 """
 
 from collections import Counter as Counts
@@ -18,9 +18,9 @@ from prometheus_client.registry import Collector
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-_MOST_TOOLS = 100
+_MAX_TOOLS = 100
 OTHER_TOOLS = "other"
-"""The label of what tools did that were not active lately."""
+"""The label for the tools that were not active recently."""
 
 
 class LeaderMetrics:
@@ -39,48 +39,50 @@ class LeaderMetrics:
             return Histogram(f"nexus_leader_{name}", text, registry=all_of_them, buckets=buckets)
 
         self.assigned = counter(
-            "invocations_assigned", "Invocations of this leader, by place.", "place"
+            "invocations_assigned", "Invocations assigned to this leader, by its position.", "place"
         )
-        self.closed = counter("invocations_closed", "Invocations closed, by how.", "how")
-        self.failed = counter("invocations_failed", "Failures found, by reason.", "reason")
-        self.trouble = counter("trouble", "Trouble of the Leader's own, by where.", "where")
-        self.open = gauge("invocations_open", "Invocations in hand.")
-        self.running = gauge("tool_calls_running", "Tool calls now.")
-        self.node_up = gauge("node_up", "Whether the node responds, and is of the right chain.")
+        self.closed = counter("invocations_closed", "Invocations closed, by result.", "how")
+        self.failed = counter("invocations_failed", "Failures, by reason.", "reason")
+        self.trouble = counter("trouble", "Errors of the Leader itself, by component.", "where")
+        self.open = gauge("invocations_open", "Pending invocations.")
+        self.running = gauge("tool_calls_running", "Tool calls in progress.")
+        self.node_up = gauge("node_up", "Whether the node responds and has the right chain.")
         self.node_checkpoint = gauge("node_checkpoint", "The latest checkpoint of the node.")
         self.tools_down = gauge("tools_down", "Tools that do not respond or may not be called.")
         self.lag_seconds = gauge("event_lag_seconds", "Age of the last event when it was read.")
-        self.tool_call_seconds = histogram("tool_call_seconds", "Time of tool calls.", _SECONDS)
+        self.tool_call_seconds = histogram("tool_call_seconds", "Duration of tool calls.", _SECONDS)
         self.closing_seconds = histogram(
-            "closing_seconds", "Time of closing transactions.", _SECONDS
+            "closing_seconds", "Duration of closing transactions.", _SECONDS
         )
         self.closing_size = histogram("closing_size", "Invocations closed per transaction.", _SIZES)
-        self.transactions = gauge("closing_transactions", "Closing transactions now.")
-        self.workers = gauge("workers", "Keys here that are workers of the leader.")
+        self.transactions = gauge("closing_transactions", "Closing transactions in flight.")
+        self.workers = gauge("workers", "Local keys that are workers of the leader.")
         self.fees_mist = counter("fees_mist", "Fees earned since the start.")
-        self.gas_mist = gauge("gas_mist", "Gas since the start less rebates and repayments.")
-        self.balance_mist = gauge("balance_mist", "What the leader's workers have, in coins too.")
-        self.collateral_mist = gauge("collateral_mist", "What the leader has locked.")
-        self.active = gauge("active", "Whether the leader gets new invocations.")
+        self.gas_mist = gauge("gas_mist", "Gas since the start, minus rebates and refunds.")
+        self.balance_mist = gauge("balance_mist", "Balances of the workers, with coins.")
+        self.collateral_mist = gauge("collateral_mist", "Collateral of the leader.")
+        self.active = gauge("active", "Whether the leader receives new invocations.")
         self.earned_mist_per_hour = gauge(
-            "earned_mist_per_hour", "Fees less gas of the last hour, or of the time until now."
+            "earned_mist_per_hour", "Fees minus gas of the last hour, or since the start."
         )
-        self.lacking_mist = gauge("lacking_mist", "What the workers lack for the next hour.")
+        self.lacking_mist = gauge("lacking_mist", "Shortfall of the workers for the next hour.")
         self.fetched = counter(
-            "values_fetched", "Values fetched that are not on chain.", "storage", "how"
+            "values_fetched", "Remote values fetched, by storage and result.", "storage", "how"
         )
         self.executions = gauge("executions", "Executions that name this leader.")
-        self.executions_ended = counter("executions_ended", "Executions ended, by how.", "status")
-        self.steps = counter("steps", "Steps of these executions, by what they did.", "step")
+        self.executions_ended = counter(
+            "executions_ended", "Ended executions, by status.", "status"
+        )
+        self.steps = counter("steps", "Steps of these executions, by kind.", "step")
         self.step_transactions = counter(
-            "step_transactions", "Transactions for steps beyond those of closings."
+            "step_transactions", "Transactions with steps but without closings."
         )
         self.by_tool = ToolCounts()
         all_of_them.register(self.by_tool)
 
     @property
     def earned_mist(self) -> int:
-        """Fees less gas since the start."""
+        """The fees minus gas since the start, in MIST."""
         value = self.registry.get_sample_value
         return round((value("nexus_leader_fees_mist_total") or 0) - self._gas())
 
@@ -89,7 +91,7 @@ class LeaderMetrics:
 
     @contextmanager
     def tool_call(self, fqn: str) -> Iterator[None]:
-        """Times one tool call and counts it as running."""
+        """Measure one tool call, and count it as running."""
         started = perf_counter()
         self.running.inc()
         try:
@@ -101,47 +103,47 @@ class LeaderMetrics:
             self.by_tool.called(fqn, seconds)
 
     def render(self, accept: str = "") -> tuple[bytes, str]:
-        """All of it, in the format that the header `Accept` asks for, and its media type."""
+        """Return the metrics in the format that the header `Accept` requests, and its type."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
 
 
 @dataclass(slots=True)
-class _Counted:
+class _ToolTotals:
     closed: Counts[str] = field(default_factory=Counts)
     calls: int = 0
     seconds: float = 0.0
 
-    def add(self, other: "_Counted") -> None:
+    def add(self, other: "_ToolTotals") -> None:
         self.closed += other.closed
         self.calls += other.calls
         self.seconds += other.seconds
 
 
 class ToolCounts(Collector):
-    """What is counted by tool, for the `most` that were active last.
+    """The counters by tool, for the `most` tools that were active last.
 
-    Anybody can register tools without end. What was counted of one that makes room goes to
-    `other`, so that no sum ever falls.
+    Anyone can register any number of tools. The counts of a tool that is evicted are added to
+    `other`, so that no sum decreases.
     """
 
-    def __init__(self, most: int = _MOST_TOOLS) -> None:
+    def __init__(self, most: int = _MAX_TOOLS) -> None:
         self._most = most
-        self._counted: OrderedDict[str, _Counted] = OrderedDict()
-        self._other = _Counted()
+        self._totals: OrderedDict[str, _ToolTotals] = OrderedDict()
+        self._other = _ToolTotals()
 
     def called(self, fqn: str, seconds: float) -> None:
-        """A call of the tool has ended."""
-        counted = self._of(fqn)
+        """Count a finished call of the tool."""
+        counted = self._totals_of(fqn)
         counted.calls += 1
         counted.seconds += seconds
 
     def closed(self, fqn: str, outcome: str) -> None:
-        """An invocation of the tool was closed."""
-        self._of(fqn).closed[outcome] += 1
+        """Count a closed invocation of the tool."""
+        self._totals_of(fqn).closed[outcome] += 1
 
     def collect(self) -> Iterator[Metric]:
-        """The counters, with the tool as a label."""
+        """Yield the counters, with the tool as a label."""
         closed = CounterMetricFamily(
             "nexus_leader_tool_invocations_closed",
             "Invocations closed, by tool and by outcome or reason.",
@@ -149,18 +151,18 @@ class ToolCounts(Collector):
         )
         calls = CounterMetricFamily("nexus_leader_tool_calls", "Tool calls.", labels=("tool",))
         seconds = CounterMetricFamily(
-            "nexus_leader_tool_calls_seconds", "Time of tool calls.", labels=("tool",)
+            "nexus_leader_tool_calls_seconds", "Duration of tool calls.", labels=("tool",)
         )
-        for tool, counted in [*self._counted.items(), (OTHER_TOOLS, self._other)]:
+        for tool, counted in [*self._totals.items(), (OTHER_TOOLS, self._other)]:
             for outcome, count in counted.closed.items():
                 closed.add_metric((tool, outcome), count)
             calls.add_metric((tool,), counted.calls)
             seconds.add_metric((tool,), counted.seconds)
         yield from (closed, calls, seconds)
 
-    def _of(self, fqn: str) -> _Counted:
-        counted = self._counted.setdefault(fqn, _Counted())
-        self._counted.move_to_end(fqn)
-        if len(self._counted) > self._most:
-            self._other.add(self._counted.popitem(last=False)[1])
+    def _totals_of(self, fqn: str) -> _ToolTotals:
+        counted = self._totals.setdefault(fqn, _ToolTotals())
+        self._totals.move_to_end(fqn)
+        if len(self._totals) > self._most:
+            self._other.add(self._totals.popitem(last=False)[1])
         return counted

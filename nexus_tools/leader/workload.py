@@ -1,4 +1,4 @@
-"""The invocations in hand: one task for each, from its assignment until it is closed."""
+"""The open invocations of a Leader: one task for each, from its assignment until it is closed."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _log = get_logger("nexus_tools.leader")
 
 
 class Workload:
-    """Starts, counts and cancels the tasks; at most `capacity` at once."""
+    """Starts, counts and cancels the tasks; at most `capacity` run at once."""
 
     def __init__(
         self,
@@ -34,63 +34,69 @@ class Workload:
         self._queue = queue
         self._closed = closed
         self._metrics = metrics
-        self._room = asyncio.Semaphore(capacity)
+        self._slots = asyncio.Semaphore(capacity)
         self._tasks: dict[Address, tuple[asyncio.Task[None], Assignment]] = {}
 
     async def resume(self, entries: Iterable[Entry]) -> None:
-        """Go on with what the journal has open."""
+        """Continue with the open invocations of the journal."""
         for entry in entries:
             await self._start(entry)
 
     async def take(self, assignments: Iterable[Assignment]) -> None:
-        """Begin with new invocations; waits while there is no room."""
+        """Start work on new invocations; waits while the capacity is exhausted."""
         for assignment in assignments:
             await self._start(Entry(assignment, Stage.ASSIGNED, None))
 
     def drop(self, closed: Mapping[Address, Closed]) -> None:
-        """Drop what the chain says is closed; what is in a transaction hears from that."""
-        for invocation, how in closed.items():
-            if invocation not in self._tasks or self._queue.withdraw(invocation, how):
+        """Drop invocations that the chain reports as closed.
+
+        An invocation that is part of a transaction is not dropped: its task learns the result from
+        that transaction.
+        """
+        for invocation, kind in closed.items():
+            if invocation not in self._tasks or self._queue.withdraw(invocation, kind):
                 continue
             task, assignment = self._tasks[invocation]
             if not self._queue.is_under_way(invocation) and task.cancel():
-                self._closed.note(assignment, End(how))
+                self._closed.note(assignment, End(kind))
 
     async def drain(self, now_ms: int, seconds: float) -> None:
-        """Let what runs come to its end, for so long; the rest is for the next start.
+        """Let running tasks finish for `seconds`, then leave the rest to the next start.
 
-        What waits for its window, by the chain's time `now_ms`, does not run.
+        A task that waits for its window, by the chain's time `now_ms`, is cancelled immediately.
         """
-        waiting = [task for task, one in self._tasks.values() if one.opens_at_ms > now_ms]
+        waiting = [
+            task for task, assignment in self._tasks.values() if assignment.opens_at_ms > now_ms
+        ]
         for task in waiting:
             task.cancel()
         running = [task for task, _ in self._tasks.values()]
         if running:
-            _, late = await asyncio.wait(running, timeout=seconds)
-            for task in late:
+            _, unfinished = await asyncio.wait(running, timeout=seconds)
+            for task in unfinished:
                 task.cancel()
-            if late:
-                _log.warning("stopped_with_work", open=len(late))
+            if unfinished:
+                _log.warning("stopped_with_work", open=len(unfinished))
 
     async def _start(self, entry: Entry) -> None:
         invocation = entry.assignment.invocation
         if invocation in self._tasks:
-            task, known = self._tasks[invocation]
-            if known == entry.assignment:
+            task, current = self._tasks[invocation]
+            if current == entry.assignment:
                 return
-            # Requested at another time on a chain that was set back.
+            # The same ID with another time occurs only on a chain that was rolled back.
             task.cancel()
             await asyncio.wait({task})
-        await self._room.acquire()
+        await self._slots.acquire()
         self._metrics.open.inc()
-        task = self._group.create_task(self._carry(entry))
+        task = self._group.create_task(self._dispatch(entry))
         self._tasks[invocation] = task, entry.assignment
         task.add_done_callback(lambda _: self._done(invocation))
 
     def _done(self, invocation: Address) -> None:
         del self._tasks[invocation]
-        self._room.release()
+        self._slots.release()
         self._metrics.open.dec()
 
-    async def _carry(self, entry: Entry) -> None:
+    async def _dispatch(self, entry: Entry) -> None:
         self._closed.note(entry.assignment, await self._carrier.carry(entry))

@@ -1,4 +1,7 @@
-"""An MCP server for the tools and workflows of a registry."""
+"""An MCP server for registered tools and workflows, with direct and on-chain calls.
+
+Begin reading at `server.py` and `catalogue.py`.
+"""
 
 import lazy_loader
 

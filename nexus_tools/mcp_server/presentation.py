@@ -1,4 +1,4 @@
-"""How a tool is presented to MCP clients: its name, its title and hints, and what a call costs."""
+"""The presentation of a tool to MCP clients: its name, title, hints, and cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,25 +15,26 @@ Annotate = Callable[[Lendable], types.ToolAnnotations | None]
 
 OWNER, ORIGIN = "nexus/owner", "nexus/origin"
 PRICE = "nexus/price_mist"
-"""Where a price stands in `_meta`, and in what the tools of the search mode give.
+"""The name of the price in `_meta`, and in the results of the search mode's tools.
 
-Of a workflow, it is what an execution begins with.
+For a workflow, it is the initial funds of an execution.
 """
 
 
 def declared(definition: Lendable) -> types.ToolAnnotations | None:
-    """Return the annotations that the tool's author gave."""
+    """Return the annotations from the tool's author."""
     annotations = annotations_of(definition.input_schema)
     return types.ToolAnnotations.model_validate(annotations, by_name=False) if annotations else None
 
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """What all tools of a server have in common.
+    """The settings that all tools of a server share.
 
-    All are in `domain` or below it, if it is given: their names leave it out. `annotate` says what
-    is known of a tool. Where a call `is_paid`, its caller pays the tool's price, and gas. `origins`
-    tells who wrote the tools: the server repeats no hints of authors whom it does not know.
+    If `domain` is given, all tools are in it or below it, and their names omit it. `annotate`
+    returns the known annotations of a tool. If calls are paid (`is_paid`), the caller pays the
+    tool's price and gas. `origins` returns the authors of tools; the server repeats no hints of
+    unknown authors.
     """
 
     domain: str | None = None
@@ -42,25 +43,27 @@ class Presentation:
     origins: Origins = all_own
 
     def name(self, fqn: ToolFqn) -> str:
-        """What a tool is called."""
+        """Return the name of a tool."""
         return mcp_name(fqn, self.domain)
 
     def annotations(self, definition: Lendable, origin: Origin) -> types.ToolAnnotations | None:
-        """Return the hints; a call that is paid changes something: the caller's balance."""
-        known = self.annotate(definition) if origin.is_trusted else None
-        if known is None or not self.is_paid:
-            return known
+        """Return the hints; a paid call is never read-only, because it changes the balance."""
+        author_annotations = self.annotate(definition) if origin.is_trusted else None
+        if author_annotations is None or not self.is_paid:
+            return author_annotations
         changes: dict[str, Any] = {"read_only_hint": False, "idempotent_hint": False}
-        if known.read_only_hint:
+        if author_annotations.read_only_hint:
             changes["destructive_hint"] = False
-        return known.model_copy(update=changes)
+        return author_annotations.model_copy(update=changes)
 
     def cost(self, definition: Lendable, price_mist: int | None) -> str:
-        """What a call costs, in a sentence; empty if it costs nothing or is not known."""
+        """Return the cost of a call as a sentence, or an empty string if it is free or unknown."""
         if not self.is_paid or price_mist is None:
             return ""
         if not isinstance(definition, ToolDefinition):
-            return f"A call takes {units.sui(price_mist)} and gas; what it does not use comes back."
+            return (
+                f"A call costs up to {units.sui(price_mist)}, and gas. Unused funds are refunded."
+            )
         return f"A call costs {units.sui(price_mist)}, and gas."
 
     def document(
@@ -68,7 +71,8 @@ class Presentation:
     ) -> types.Tool:
         """Return the entry of a tool in `tools/list`, as it is exported for MCP.
 
-        Raises `text_invisible`.
+        Raises:
+            ValidationError: with code `text_invisible`.
         """
         shown = displayable(definition)
         exported = mcp_document(shown, self.name(definition.fqn))

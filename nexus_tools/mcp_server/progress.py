@@ -1,4 +1,4 @@
-"""How far a call is, told to the client that made it."""
+"""Progress notifications to the client of a call."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from nexus_tools.mcp_server.catalogue.catalogue import Progress
 
 
 def progress_to(context: ServerRequestContext[Any, Any]) -> Progress:
-    """Progress notifications, which the SDK sends if the client gave a token; each counts one."""
+    """Return a function that reports progress if the client sent a token; each call counts one."""
     steps = 0
 
     async def tell(message: str) -> None:

@@ -1,4 +1,4 @@
-"""What came of a call, as the result of `tools/call`."""
+"""The conversion of outcomes and errors to results of `tools/call`."""
 
 import json
 from typing import Any
@@ -13,11 +13,11 @@ _MAX_DETAIL = 2_000
 
 
 def call_result(outcome: Outcome) -> types.CallToolResult:
-    """The result of a call that was made.
+    """Return the result of a call with an outcome.
 
-    A variant is the structured content, `{variant: {port: value}}`, and the same as text; an `err…`
-    variant is an error that still matches the output schema. A failure has no structured content,
-    because there is no schema for it.
+    A variant is the structured content, `{variant: {port: value}}`, and the same as text. An `err…`
+    variant is an error that matches the output schema. A failure has no structured content, because
+    it has no schema.
     """
     if isinstance(outcome, Failure):
         return _error(f"{outcome.reason.value}: {one_line(outcome.detail, _MAX_DETAIL)}")
@@ -25,7 +25,7 @@ def call_result(outcome: Outcome) -> types.CallToolResult:
 
 
 def error_result(error: NexusError) -> types.CallToolResult:
-    """The result of a call that was not made; each place that is wrong has a line of its own."""
+    """Return the result of a failed request, with a separate line for each invalid location."""
     places = [
         f"- {failure.get('pointer') or 'the root'}: {failure.get('message', '')}"
         for failure in error.details.get("failures", ())
@@ -39,7 +39,7 @@ def _error(text: str) -> types.CallToolResult:
 
 
 def document_result(document: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
-    """A document as structured content, and the same as text."""
+    """Return a document as structured content, and the same as text."""
     return types.CallToolResult(
         content=[_text(escaped_json(json.dumps(document, ensure_ascii=False)))],
         structured_content=document,

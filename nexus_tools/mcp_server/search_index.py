@@ -1,4 +1,4 @@
-"""Finding tools by words: an index of a catalogue, ranked by how rare the words are that fit."""
+"""Full-text search for tools: an index of a catalogue, ranked by the rarity of matching words."""
 
 import asyncio
 import re
@@ -21,14 +21,14 @@ _MAX_WORDS = 32
 _WORD = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-# What a word counts in the name, in the domain, in title and description, and in a port's name.
+# The weights of a word in the name, the domain, title and description, and the names of ports.
 _WEIGHTS = "8.0, 2.0, 3.0, 1.0"
 _TABLE = (
     "CREATE VIRTUAL TABLE tool USING fts5(name, domain, description, ports,"
     " tokenize = 'porter unicode61 remove_diacritics 2', prefix = '2 3')"
 )
 _RANKED = (
-    "SELECT rowid FROM tool WHERE tool MATCH ?"  # noqa: S608 - of constants
+    "SELECT rowid FROM tool WHERE tool MATCH ?"  # noqa: S608 - composed of constants
     f" ORDER BY bm25(tool, {_WEIGHTS}), rowid LIMIT ? OFFSET ?"
 )
 _COUNT = "SELECT count(*) FROM tool WHERE tool MATCH ?"
@@ -36,16 +36,16 @@ _COUNT = "SELECT count(*) FROM tool WHERE tool MATCH ?"
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """A page of what was found, the best first, and how many there are in all."""
+    """A page of search results, the best first, and the total number of results."""
 
     tools: tuple[Lendable, ...]
     total: int
 
 
 class ToolIndex:
-    """The words of tools, in SQLite's full-text index (BM25 over stems); tools of one rank by FQN.
+    """A full-text index of tools in SQLite (BM25 over stems); equal ranks are ordered by FQN.
 
-    The same tools and the same query give the same order.
+    The same tools and the same query always give the same order.
     """
 
     def __init__(
@@ -54,24 +54,24 @@ class ToolIndex:
         prices_mist: Mapping[ToolFqn, int] | None = None,
     ) -> None:
         self.prices_mist = dict(prices_mist or {})
-        self.tools = sorted(definitions, key=lambda each: each.fqn)
+        self.tools = sorted(definitions, key=lambda tool: tool.fqn)
         self._words = sqlite3.connect(":memory:", check_same_thread=False)
         self._words.execute(_TABLE)
         self._words.executemany(
             "INSERT INTO tool (rowid, name, domain, description, ports) VALUES (?, ?, ?, ?, ?)",
-            [(place, *_texts(each)) for place, each in enumerate(self.tools)],
+            [(row, *_texts(tool)) for row, tool in enumerate(self.tools)],
         )
 
     def find(self, query: str, limit: int, offset: int = 0) -> FoundTools:
-        """The tools that have any word of a query, or one that begins so; all without a word."""
+        """Return the tools with any word or word prefix of a query; all tools if it has no word."""
         words = _WORD.findall(_spaced(query))[:_MAX_WORDS]
         if not words:
             return FoundTools(tuple(self.tools[offset : offset + limit]), len(self.tools))
         match = " OR ".join(f'"{word}" OR "{word}"*' for word in words)
         with closing(self._words.cursor()) as cursor:
             [(total,)] = cursor.execute(_COUNT, (match,))
-            found = cursor.execute(_RANKED, (match, limit, offset)).fetchall()
-        return FoundTools(tuple(self.tools[place] for (place,) in found), total)
+            rows = cursor.execute(_RANKED, (match, limit, offset)).fetchall()
+        return FoundTools(tuple(self.tools[row] for (row,) in rows), total)
 
 
 def _texts(definition: Lendable) -> Sequence[str]:
@@ -92,14 +92,14 @@ def _texts(definition: Lendable) -> Sequence[str]:
 
 
 def _spaced(text: str) -> str:
-    """The text with the words of `camelCase` apart; the index splits at everything else."""
+    """Return the text with the words of `camelCase` separated; the index separates all others."""
     return _CAPITAL.sub(" ", text)
 
 
 class CatalogueIndex:
-    """The index of a catalogue as it was up to `lifetime_s` ago; it is read anew beside the calls.
+    """The index of a catalogue, at most `lifetime_s` old; it is refreshed in the background.
 
-    Whoever comes first waits until the catalogue has been read.
+    Only the first caller waits until the catalogue has been read.
     """
 
     def __init__(self, catalogue: Catalogue, *, lifetime_s: float = 30.0) -> None:
@@ -110,7 +110,7 @@ class CatalogueIndex:
         self._reading: asyncio.Task[ToolIndex] | None = None
 
     async def get(self) -> ToolIndex:
-        """The index. Raises what the catalogue raises, if it was never read."""
+        """Return the index; an error of the catalogue is raised if it was never read."""
         is_old = time.monotonic() - self._read_at > self._lifetime_s
         if (self._index is None or is_old) and self._reading is None:
             self._reading = asyncio.create_task(self._read())
@@ -137,9 +137,9 @@ class CatalogueIndex:
         cursor: str | None = None
         while True:
             page = await self._catalogue.page(cursor, _PAGE_SIZE)
-            definitions |= {each.fqn: each for each in page.definitions}
+            definitions |= {definition.fqn: definition for definition in page.definitions}
             prices_mist |= page.prices_mist
             cursor = page.next_cursor
             if cursor is None:
-                # To look into a thousand schemas takes seconds, in which others are served.
+                # Indexing a thousand schemas takes seconds, so it runs in a thread.
                 return await asyncio.to_thread(ToolIndex, definitions.values(), prices_mist)

@@ -1,4 +1,4 @@
-"""A catalogue as three tools, however many it has: one finds, one describes, one calls."""
+"""The search mode of the server: three tools that find, describe, and call all others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ _BY_AUTHORS = (
     " in them."
 )
 
-_FQN = {"type": "string", "description": "The tool's FQN, as in xyz.example.math.add@1."}
+_FQN = {"type": "string", "description": "The tool's FQN, for example xyz.example.math.add@1."}
 _OBJECT = {"type": "object"}
 
 
@@ -68,19 +68,22 @@ _TOOLS = [
         name=FIND,
         title="Find tools",
         description=(
-            "Finds tools by words of what they do, of their names or of their inputs, the best"
-            " first. Without words it lists all. Then describe_tool shows how one is called."
+            "Finds tools by words in their descriptions, names, or inputs, the best match first."
+            " Without words it lists all tools. Use describe_tool to see how to call a tool."
             + _BY_AUTHORS
         ),
         input_schema=_closed(
             {
-                "query": {"type": "string", "description": "Some words, as in: read file lines."},
+                "query": {
+                    "type": "string",
+                    "description": "Search words, for example: read file lines.",
+                },
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": _MAX_FOUND,
                     "default": _DEFAULT_FOUND,
-                    "description": "How many on a page.",
+                    "description": "The number of results per page.",
                 },
                 "page": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 1},
             }
@@ -123,8 +126,8 @@ _TOOLS = [
         name=CALL,
         title="Call a tool",
         description=(
-            "Calls a tool with its inputs, which match the input schema that describe_tool shows."
-            " The result is one variant with its ports; variants that start with err are failures."
+            "Calls a tool with inputs that match the input schema from describe_tool."
+            " The result is one variant with its ports. Variants that start with err are failures."
         ),
         input_schema=_closed(
             {"fqn": _FQN, "inputs": {"type": "object", "description": "The ports, by name."}}, "fqn"
@@ -135,7 +138,7 @@ _TOOLS = [
 
 
 class SearchDesk:
-    """Answers the two requests; it holds nothing of a client, so all clients share it."""
+    """The request handler of the search mode; it keeps no client state, so all clients share it."""
 
     def __init__(self, catalogue: Catalogue, presentation: Presentation) -> None:
         self._catalogue = catalogue
@@ -149,15 +152,19 @@ class SearchDesk:
     async def list_tools(
         self, _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """The three tools."""
+        """Return the three tools."""
         return types.ListToolsResult(tools=_TOOLS)
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """The result of one of the three; only another name is an error of the protocol."""
+        """Return the result of one of the three tools.
+
+        Raises:
+            MCPError: only for another name.
+        """
         if params.name not in self._tools:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:200]!r}")
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name[:200]!r}")
         arguments = params.arguments or {}
         try:
             self._validators[params.name].check_input(arguments)
@@ -168,33 +175,33 @@ class SearchDesk:
     async def _find(self, _: Context, arguments: Mapping[str, Any]) -> types.CallToolResult:
         limit, page = arguments.get("limit", _DEFAULT_FOUND), arguments.get("page", 1)
         index = await self._index.get()
-        found = index.find(arguments.get("query", ""), limit, (page - 1) * limit)
-        origins = await self._presentation.origins(found.tools)
+        results = index.find(arguments.get("query", ""), limit, (page - 1) * limit)
+        origins = await self._presentation.origins(results.tools)
         document: dict[str, Any] = {
             "tools": [
-                self._found(each, index.prices_mist.get(each.fqn), origins.get(each.fqn, UNKNOWN))
-                for each in found.tools
+                self._found(tool, index.prices_mist.get(tool.fqn), origins.get(tool.fqn, UNKNOWN))
+                for tool in results.tools
             ],
-            "total": found.total,
+            "total": results.total,
         }
-        if page * limit < found.total:
+        if page * limit < results.total:
             document["next_page"] = page + 1
         return document_result(document)
 
     async def _describe(self, _: Context, arguments: Mapping[str, Any]) -> types.CallToolResult:
         definition = await self._definition(arguments["fqn"])
-        found = await self._presentation.origins([definition])
-        origin = found.get(definition.fqn, UNKNOWN)
-        listed = self._presentation.document(definition, origin=origin)
+        origins = await self._presentation.origins([definition])
+        origin = origins.get(definition.fqn, UNKNOWN)
+        tool = self._presentation.document(definition, origin=origin)
         document: dict[str, Any] = {
             "fqn": str(definition.fqn),
-            "description": listed.description,
+            "description": tool.description,
             **_origin(definition, origin),
-            "input_schema": listed.input_schema,
-            "output_schema": listed.output_schema,
+            "input_schema": tool.input_schema,
+            "output_schema": tool.output_schema,
             "timeout_ms": definition.timeout_ms,
         }
-        annotations = listed.annotations
+        annotations = tool.annotations
         if annotations is not None:
             document["annotations"] = annotations.model_dump(by_alias=True, exclude_none=True)
         price_mist = (await self._index.get()).prices_mist.get(definition.fqn)
@@ -213,17 +220,17 @@ class SearchDesk:
         fqn = ToolFqn.parse(text)
         definition = await self._catalogue.find(fqn)
         if definition is None:
-            hint = f"{FIND} finds those that there are"
-            raise NotFoundError("tool_unknown", f"there is no tool {fqn}", hint=hint)
+            hint = f"Use {FIND} to find tools."
+            raise NotFoundError("tool_unknown", f"unknown tool {fqn}", hint=hint)
         return definition
 
     def _found(
         self, definition: Lendable, price_mist: int | None, origin: Origin
     ) -> dict[str, Any]:
-        """Return what a model needs to choose: a line of each."""
+        """Return a tool's summary, from which a model can choose."""
         summary = definition.description.strip().partition("\n")[0]
         outputs = variants(definition.output_schema).items()
-        found: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "fqn": str(definition.fqn),
             "description": one_line(summary, _MAX_SUMMARY),
             **_origin(definition, origin),
@@ -233,20 +240,20 @@ class SearchDesk:
                 for name, ports in outputs
             ],
         }
-        return found if price_mist is None else found | {PRICE: price_mist}
+        return entry if price_mist is None else entry | {PRICE: price_mist}
 
 
 def _origin(definition: Lendable, origin: Origin) -> dict[str, str]:
-    """Return who wrote the tool, unless it is the program that serves."""
+    """Return the author of the tool, or nothing for a tool of this program."""
     return {} if origin == OWN else {"origin": origin.in_words(definition.fqn)}
 
 
-# --- What the arguments of the three have to be
+# --- The interfaces of the three tools, for the validation of their arguments
 
 
 @dataclass(frozen=True, slots=True)
 class _Interface:
-    """The schemas of one of the three for a validator; what it gives is checked by nobody."""
+    """The schemas of one of the three tools for a validator; its output is not validated."""
 
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] = field(

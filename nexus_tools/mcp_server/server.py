@@ -1,7 +1,7 @@
-"""Nexus tools for MCP clients: `tools/list` and `tools/call` over a catalogue.
+"""The MCP server for Nexus tools: `tools/list` and `tools/call` over a catalogue.
 
-Both generations of the protocol are spoken, by the SDK: those that begin with `initialize`
-(2024-11-05 to 2025-11-25) and that of 2026-07-28.
+The SDK supports both generations of the protocol: the versions that start with `initialize`
+(2024-11-05 to 2025-11-25), and 2026-07-28.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _Result = TypeVar("_Result")
 _log = get_logger("nexus_tools.mcp_server.server")
 
 DEFAULT_PAGE_SIZE = 200
-"""Not few: there are clients that read the first page and no other."""
+"""The default page size. It is large because some clients read only the first page."""
 HTTP_PATH = "/mcp"
 
 _GRACE_S = 5
@@ -65,20 +65,21 @@ def mcp_server(
     is_paid: bool = False,
     origins: Origins = all_own,
 ) -> Server[Any]:
-    """An MCP server of all tools of a catalogue, for `serve_stdio`, `http_app` or a `Client`.
+    """Return an MCP server for all tools of a catalogue.
 
-    In the mode `list` each tool is one of MCP, and `page_size` is how many a `tools/list` answers
-    at most; in the mode `search` there are three, which find, describe and call the others. Tools
-    that are all in `domain` have names without it. `annotate` says what is known of a tool, which
-    is what its author says. Where calls are paid by whoever makes them, tools tell what they cost.
-    `origins` tells who wrote the tools: without it, all are the program's own. Text of other
-    authors is marked as such, and their hints are left out unless their domain is proved.
+    Pass it to `serve_stdio`, `http_app`, or a `Client`. In the mode `list`, each tool is an MCP
+    tool, and `page_size` limits the page of a `tools/list`. In the mode `search` there are three
+    tools, which find, describe, and call the others. If all tools are in `domain`, their names omit
+    it. `annotate` returns the annotations of a tool; the default is those of its author. If the
+    caller pays for calls (`is_paid`), descriptions include the cost. `origins` returns the authors
+    of tools; by default all tools are the program's own. Text of other authors is marked, and their
+    hints are omitted unless their domain is proved.
     """
     presentation = Presentation(domain, annotate, is_paid, origins)
     desk = (
         SearchDesk(catalogue, presentation)
         if mode == "search"
-        else _Desk(catalogue, page_size, presentation)
+        else _ListHandler(catalogue, page_size, presentation)
     )
     return Server(
         name,
@@ -86,13 +87,13 @@ def mcp_server(
         instructions=instructions,
         on_list_tools=_guarded(desk.list_tools),
         on_call_tool=_guarded(desk.call_tool),
-        # No argument of ours is repeated in a header, so there is nothing to compare.
+        # No argument is repeated in a header, so there is nothing to compare.
         get_tool_input_schema=lambda _: None,
     )
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client over stdin and stdout until it closes them; logs belong on stderr."""
+    """Serve one client over stdin and stdout until it closes them; logs must go to stderr."""
     async with stdio_server() as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
@@ -104,14 +105,15 @@ def http_app(
     allowed_hosts: tuple[str, ...] = (),
     allowed_origins: tuple[str, ...] = (),
 ) -> "Starlette":
-    """An ASGI application that serves at `path` by streamable HTTP, without sessions.
+    """Return an ASGI application that serves streamable HTTP at `path`, without sessions.
 
-    Requests of web pages are refused as `AllowedSources` says. A host is `name` or `name:port`.
+    Requests of web pages are refused according to `AllowedSources`. A host is `name` or
+    `name:port`.
     """
     app = server.streamable_http_app(
         streamable_http_path=path,
         stateless_http=True,
-        # The SDK has a check of its own, with fixed names and no word on how to allow others.
+        # The SDK's own check has fixed host names, and its error does not say how to allow others.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     sources = AllowedSources.of(allowed_hosts, allowed_origins)
@@ -128,10 +130,13 @@ async def serve_http(
     allowed_origins: tuple[str, ...] = (),
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serve until it is cancelled; `on_ready` gets the URL. Port 0 takes a free one.
+    """Serve until cancelled; `on_ready` receives the URL. Port 0 selects a free port.
 
-    `allowed_hosts` are names by which clients reach it besides its address, `allowed_origins` those
-    of web pages that may use it. Raises `address_unusable`.
+    `allowed_hosts` are further host names of the server. `allowed_origins` are the origins of web
+    pages that may use it.
+
+    Raises:
+        NexusError: with code `address_unusable`.
     """
     listener = listening_socket(host, port)
     url = url_of(listener)
@@ -141,8 +146,8 @@ async def serve_http(
         await asyncio.Event().wait()
 
 
-class _Desk:
-    """Answers the two requests; it holds nothing of a client, so all clients share it."""
+class _ListHandler:
+    """The request handler of the list mode; it keeps no client state, so all clients share it."""
 
     def __init__(self, catalogue: Catalogue, page_size: int, presentation: Presentation) -> None:
         self._catalogue = catalogue
@@ -153,27 +158,27 @@ class _Desk:
     async def list_tools(
         self, _: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """One page; a cursor that was not given out is a wrong parameter."""
+        """Return one page; a cursor that the server did not issue is an invalid parameter."""
         try:
             cursor = None if params is None else _plain_cursor(params.cursor)
             page = await self._catalogue.page(cursor, self._page_size)
         except NexusError as error:
-            wrong = error.code == "cursor_invalid"
-            code = types.INVALID_PARAMS if wrong else types.INTERNAL_ERROR
+            is_invalid_cursor = error.code == "cursor_invalid"
+            code = types.INVALID_PARAMS if is_invalid_cursor else types.INTERNAL_ERROR
             raise MCPError(code, str(error), data={"code": error.code}) from error
         self._names.give(page.definitions)
         origins = await self._presentation.origins(page.definitions)
         tools = []
-        for each in page.definitions:
-            price_mist, origin = page.prices_mist.get(each.fqn), origins.get(each.fqn, UNKNOWN)
-            with leaves_out(each.fqn):
-                tools.append(self._presentation.document(each, price_mist, origin))
+        for tool in page.definitions:
+            price_mist, origin = page.prices_mist.get(tool.fqn), origins.get(tool.fqn, UNKNOWN)
+            with leaves_out(tool.fqn):
+                tools.append(self._presentation.document(tool, price_mist, origin))
         return types.ListToolsResult(tools=tools, next_cursor=_opaque_cursor(page.next_cursor))
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """The outcome of one call; only a name that nobody has is an error of the protocol."""
+        """Return the outcome of one call; only an unknown name is a protocol error."""
         try:
             definition = await self._definition(params.name)
             ports = params.arguments or {}
@@ -187,22 +192,22 @@ class _Desk:
         fqn = await self._names.find(name)
         definition = None if fqn is None else await self._catalogue.find(fqn)
         if definition is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {name[:200]!r}")
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {name[:200]!r}")
         return definition
 
 
 def _guarded(handler: Callable[[Context, _Params], Awaitable[_Result]]) -> Any:
-    """The handler, whose defects are told to the log alone: their texts may have secrets."""
+    """Return the handler with its defects logged only, because their texts may contain secrets."""
 
     async def guarded(context: Context, params: _Params) -> _Result:
         try:
             return await handler(context, params)
         except MCPError:
             raise
-        except Exception as error:  # noqa: BLE001 - the edge to a catalogue
+        except Exception as error:  # noqa: BLE001 - a catalogue may raise anything
             cause = "".join(traceback.format_exception(error))
             _log.error("server_broke", method=context.method, cause=cause)
-            message = "the server broke; its operator finds the cause in the log"
+            message = "internal server error; the server's log contains the cause"
             raise MCPError(types.INTERNAL_ERROR, message) from None
 
     return guarded
@@ -213,17 +218,19 @@ def _opaque_cursor(cursor: str | None) -> str | None:
 
 
 def _plain_cursor(cursor: str | None) -> str | None:
-    """The catalogue's own cursor in what a client sent back."""
+    """Return the catalogue's own cursor from a client's cursor."""
     if cursor is None:
         return None
     try:
         return base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
-        raise ValidationError("cursor_invalid", "the cursor is none of this server") from error
+        raise ValidationError(
+            "cursor_invalid", "the cursor was not issued by this server"
+        ) from error
 
 
 class SourceCheck:
-    """ASGI middleware that answers requests of web pages that are not allowed with 403."""
+    """ASGI middleware that answers requests from web pages that are not allowed with 403."""
 
     def __init__(self, app: "ASGIApp", sources: AllowedSources) -> None:
         self._app = app

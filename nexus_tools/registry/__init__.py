@@ -1,4 +1,8 @@
-"""Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
+"""Services for the tools, leaders, invocations, workflows and schedules of a deployment.
+
+Each service (`ToolRegistry`, `LeaderRegistry`, `Invocations`, `Executions`, …) reads objects of
+`package` and sends transactions. `nexus.Nexus` creates all of them: start reading there.
+"""
 
 from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.executions.costs import ExecutionCost, VertexCost, execution_cost

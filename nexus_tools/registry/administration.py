@@ -1,4 +1,4 @@
-"""The administration of a deployment: whose it is, and how it is passed on."""
+"""The administration of a deployment: its admin, and how the role passes to another address."""
 
 from nexus_tools.contracts import PackageClient, Sent, require_admin
 from nexus_tools.contracts.move_bindings import admin as calls
@@ -9,17 +9,21 @@ from nexus_tools.sui.types.address import Address
 
 @checks_arguments
 class Administration(PackageClient):
-    """Who changes settings and slashes: `ToolRegistry` and `LeaderRegistry` have those verbs."""
+    """The admin role of a deployment.
+
+    The admin changes settings and slashes collateral with methods of `ToolRegistry` and
+    `LeaderRegistry`.
+    """
 
     async def state(self) -> Admin:
-        """The administration itself: who the admin is, and to whom it is offered."""
+        """Return the admin object, with the admin and the address to which the role is offered."""
         return await self.read(self.deployment.admin, Admin)
 
     async def offer(self, to: Address | None) -> Sent:
-        """Offer it to an address; with None, take the offer back. Raises `not_admin`."""
+        """Offer the role to an address; with None, withdraw the offer. Raises `not_admin`."""
         require_admin(self.client.address, await self.state())
         return await self.call(calls.offer, self.deployment.admin, to)
 
     async def accept(self) -> Sent:
-        """Take over what was offered to the wallet. Raises `not_offered`."""
+        """Accept the role that was offered to the wallet. Raises `not_offered`."""
         return await self.call(calls.accept, self.deployment.admin)

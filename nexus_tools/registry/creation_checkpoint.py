@@ -1,4 +1,4 @@
-"""Where the events of an object begin: what was told on the chain before it need not be read."""
+"""The checkpoint at which objects were created, so that older events need not be read."""
 
 import asyncio
 
@@ -9,22 +9,22 @@ from nexus_tools.sui.types.object import Shared
 
 
 async def beginning_of(package: PackageClient, *objects: Address) -> Cursor | None:
-    """A place before the first event of shared objects, near it; None if that is not known.
+    """Return a cursor shortly before the first event of shared objects, or None if it is unknown.
 
-    It is not of those that are deleted, nor of those whose first version the node has forgotten.
+    It is unknown for deleted objects, and for objects whose first version the node has pruned.
     """
-    places = await asyncio.gather(*(_checkpoint(package, each) for each in objects))
-    known = [each for each in places if each is not None]
-    if not known or len(known) < len(places):
+    checkpoints = await asyncio.gather(*(_checkpoint(package, address) for address in objects))
+    known = [checkpoint for checkpoint in checkpoints if checkpoint is not None]
+    if not known or len(known) < len(checkpoints):
         return None
     return Cursor.after_checkpoint(min(known) - 1)
 
 
-async def _checkpoint(package: PackageClient, place: Address) -> int | None:
-    """The checkpoint with the transaction that made an object."""
-    found = await package.client.object(place)
-    if found is None or not isinstance(found.owner, Shared):
+async def _checkpoint(package: PackageClient, address: Address) -> int | None:
+    """Return the checkpoint of the transaction that created an object, or None."""
+    current = await package.client.object(address)
+    if current is None or not isinstance(current.owner, Shared):
         return None
-    first = await package.client.object(place, found.owner.initial_version)
-    made = first and await package.client.transaction(first.previous_transaction)
-    return made.checkpoint or None if made else None
+    original = await package.client.object(address, current.owner.initial_version)
+    creation = original and await package.client.transaction(original.previous_transaction)
+    return creation.checkpoint or None if creation else None

@@ -1,8 +1,8 @@
-"""Whether the domain in a tool's name says that the tool's owner may use it.
+"""Proof that the domain in a tool's name lists the tool's owner.
 
-A question goes to a host that a stranger chose: it passes the Leader's address guard, follows no
-redirect, has one deadline for all hosts, and is asked for one tool at a time, since whoever runs
-the host learns that somebody looks at the tool. What a host said is kept for a day.
+The queried host is untrusted. So the request passes the Leader's address guard, follows no
+redirect, and has one deadline for all hosts. Tools are queried one at a time, because the operator
+of the host learns who looks at a tool. Responses are cached for a day.
 """
 
 import asyncio
@@ -33,18 +33,18 @@ from nexus_tools.tool import MAX_PROOF_BYTES, PROOF_PATH, DomainOwners, proof_ho
 DEADLINE_S = 10
 DOCUMENT_LIFETIME_S = 86_400
 ABSENCE_LIFETIME_S = 3_600
-"""That a host has no document is kept shorter: its owner may be about to publish one."""
+"""Shorter than for documents, because the owner may be about to publish one."""
 
 _PORT = 443
 _OK = 200
 _ABSENT = (404, 410)
 _LIFETIMES_S = {_OK: DOCUMENT_LIFETIME_S} | dict.fromkeys(_ABSENT, ABSENCE_LIFETIME_S)
-_LATER = (408, 425, 429)
-_NO_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
+_RETRY_STATUSES = (408, 425, 429)
+_NO_NAME_ERRORS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
 
 class ProofState(StrEnum):
-    """What is known; all but `PROVED` say nothing good, and only a document says something bad."""
+    """The result of a query. Only `PROVED` is good; `NOT_PROVED` with a document is a denial."""
 
     PROVED = "proved"
     NOT_PROVED = "not_proved"
@@ -54,10 +54,10 @@ class ProofState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Whether the domain lists the owner, and why not.
+    """The result of a query whether a domain lists an owner, with the reason.
 
-    `host` decided, where one did; `owners` are those whom its document lists for the registry, None
-    without a document.
+    `host` is the host that decided, if one did. `owners` are those that its document lists for the
+    registry; None without a document.
     """
 
     state: ProofState
@@ -67,14 +67,14 @@ class Proof:
 
     @property
     def is_denied(self) -> bool:
-        """Whether the domain published who may own its names, and the owner is none of them."""
+        """Whether the domain published the owners of its names, without this owner."""
         return self.state is ProofState.NOT_PROVED and self.owners is not None
 
 
 class DomainProofs:
-    """Asks domains, and keeps what they said in a folder, if there is one.
+    """Queries domains, and caches their responses in a folder, if one is given.
 
-    `now` is the time in s since 1970.
+    `now` returns the time in s since 1970.
     """
 
     def __init__(
@@ -86,37 +86,37 @@ class DomainProofs:
         now: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
-        self._kept = _Kept(folder, now)
+        self._cache = _Cache(folder, now)
         self._port = port
 
     async def prove(
         self, domain: str, owner: str, chain: str, registry: str, *, fresh: bool = False
     ) -> Proof:
-        """Whether `domain`, as FQNs write it, lists an owner in a registry of a chain.
+        """Query whether `domain`, as FQNs write it, lists an owner in a registry of a chain.
 
-        `fresh` asks hosts whose word is kept, too.
+        `fresh` bypasses the cache.
         """
         try:
             hosts = proof_hosts(domain)
         except ValidationError as error:
             return Proof(ProofState.UNPROVABLE, error.message)
-        return await self._decided(hosts, owner, (chain, registry), fresh=fresh)
+        return await self._decide(hosts, owner, (chain, registry), fresh=fresh)
 
-    async def _decided(
-        self, hosts: Sequence[str], owner: str, place: tuple[str, str], *, fresh: bool
+    async def _decide(
+        self, hosts: Sequence[str], owner: str, registry_key: tuple[str, str], *, fresh: bool
     ) -> Proof:
-        """The word of the nearest host that has a document.
+        """Return the decision of the nearest host that publishes a document.
 
-        A host that cannot be asked decides, too, for whoever keeps it silent would let its parent
-        speak in its place: only one that is not there, or says that it has nothing, is passed over.
+        An unreachable host decides as well. Otherwise an attacker who blocks a host could make its
+        parent domain decide. Only a host that does not exist, or that has no document, is skipped.
         """
         host = hosts[0]
         try:
             async with asyncio.timeout(DEADLINE_S):
                 for host in hosts:
-                    found = await self._document(host, fresh=fresh)
-                    if found is not None:
-                        return _judged(host, found.owners_in(*place), owner)
+                    document = await self._document(host, fresh=fresh)
+                    if document is not None:
+                        return _decision(host, document.owners_in(*registry_key), owner)
         except TimeoutError:
             reason = f"{host} did not respond within {DEADLINE_S} s"
             return Proof(ProofState.UNREACHABLE, reason, host)
@@ -124,40 +124,40 @@ class DomainProofs:
             return Proof(ProofState.UNREACHABLE, error.message, host)
         except NexusError as error:
             return Proof(ProofState.NOT_PROVED, error.message, host)
-        return Proof(ProofState.NOT_PROVED, f"nothing is published at {_all(hosts)}")
+        return Proof(ProofState.NOT_PROVED, f"no document is published at {_urls(hosts)}")
 
     async def _document(self, host: str, *, fresh: bool) -> DomainOwners | None:
-        """What a host has published, or None. Raises `domain_unreachable` or `proof_invalid`."""
-        known = None if fresh else self._kept.get(host)
-        status, body = known or await self._ask(host)
-        found = _read(host, status, body)
-        if known is None and status:
-            self._kept.put(host, status, body)
-        return found
+        """Return a host's document, or None. Raises `domain_unreachable` or `proof_invalid`."""
+        cached = None if fresh else self._cache.get(host)
+        status, body = cached or await self._query(host)
+        document = _read(host, status, body)
+        if cached is None and status:
+            self._cache.put(host, status, body)
+        return document
 
-    async def _ask(self, host: str) -> tuple[int, bytes]:
-        """Status and body of the host's response; a status of 0 where no such host is."""
+    async def _query(self, host: str) -> tuple[int, bytes]:
+        """Return status and body of the host's response; status 0 if the host does not exist."""
         url = f"https://{host}:{self._port}{PROOF_PATH}"
         try:
             response = await exchange(self._client, "GET", url, max_response_bytes=MAX_PROOF_BYTES)
         except NoResponseError as error:
             if _is_no_name(error):
                 return 0, b""
-            raise _unreachable(host, _in_words(error)) from error
+            raise _unreachable(host, _explanation(error)) from error
         except ResponseTooLargeError as error:
             raise _invalid(host, f"has more than {MAX_PROOF_BYTES} bytes") from error
         except ResponseMalformedError as error:
-            raise _invalid(host, "came compressed or is no HTTP") from error
+            raise _invalid(host, "was compressed or not valid HTTP") from error
         return response.status, response.body
 
 
 @asynccontextmanager
 async def asking_domains(folder: Path | None = None) -> AsyncIterator[DomainProofs]:
-    """The time in which domains on the internet can be asked; answers are kept in a folder."""
+    """Open a client that queries domains on the internet and caches responses in a folder."""
     with closing(SystemResolver()) as resolve:
 
         async def resolve_absolute(host: str) -> Sequence[str]:
-            # With a dot at the end, or the search domains of this machine would speak for others.
+            # The final dot keeps the resolver from trying the search domains of this machine.
             return await resolve(f"{host}.")
 
         guard = AddressGuard(ports=frozenset((_PORT,)))
@@ -165,7 +165,7 @@ async def asking_domains(folder: Path | None = None) -> AsyncIterator[DomainProo
             yield DomainProofs(client, folder)
 
 
-def _judged(host: str, owners: tuple[str, ...], owner: str) -> Proof:
+def _decision(host: str, owners: tuple[str, ...], owner: str) -> Proof:
     if owner in owners:
         return Proof(ProofState.PROVED, f"{host} lists the owner", host, owners)
     return Proof(ProofState.NOT_PROVED, f"{host} does not list the owner", host, owners)
@@ -174,32 +174,32 @@ def _judged(host: str, owners: tuple[str, ...], owner: str) -> Proof:
 def _read(host: str, status: int, body: bytes) -> DomainOwners | None:
     if not status or status in _ABSENT:
         return None
-    if status in _LATER or status >= 500:
+    if status in _RETRY_STATUSES or status >= 500:
         raise _unreachable(host, f"responds with status {status}")
     if status != _OK:
-        raise _invalid(host, f"came with status {status}, and nothing else is followed")
+        raise _invalid(host, f"has status {status}, expected 200")
     try:
         return DomainOwners.parse(body)
     except ValidationError as error:
-        raise _invalid(host, f"is refused: {error.message}") from error
+        raise _invalid(host, f"is invalid: {error.message}") from error
 
 
 def _is_no_name(error: BaseException | None) -> bool:
-    """Whether the resolver knows for certain that there is no such host, or no address of it."""
+    """Return whether the resolver is certain that the host does not exist or has no address."""
     while error is not None and not isinstance(error, socket.gaierror):
         error = error.__cause__
-    return error is not None and error.errno in _NO_NAME
+    return error is not None and error.errno in _NO_NAME_ERRORS
 
 
-def _in_words(error: NoResponseError) -> str:
+def _explanation(error: NoResponseError) -> str:
     if error.refusal:
-        return f"is not asked: {error.refusal}"
+        return f"was not queried: {error.refusal}"
     if isinstance(error.__cause__, aiohttp.ClientSSLError):
-        return "has no TLS certificate that is accepted"
+        return "does not have a valid TLS certificate"
     return "does not respond"
 
 
-def _all(hosts: Sequence[str]) -> str:
+def _urls(hosts: Sequence[str]) -> str:
     return " or ".join(f"https://{host}{PROOF_PATH}" for host in hosts)
 
 
@@ -211,30 +211,30 @@ def _invalid(host: str, problem: str) -> ValidationError:
     return ValidationError("proof_invalid", f"the document of {host} {problem}")
 
 
-class _Kept:
-    """What hosts said, a file each: read as strictly as from the host, for whatever is asked."""
+class _Cache:
+    """A cache of responses with one file per host; entries are parsed as strictly as responses."""
 
     def __init__(self, folder: Path | None, now: Callable[[], float]) -> None:
         self._folder = folder
         self._now = now
 
     def get(self, host: str) -> tuple[int, bytes] | None:
-        """Status and body, unless they are too old or from a time that has not come."""
+        """Return status and body, or None if the entry is too old or from the future."""
         if self._folder is None:
             return None
         try:
-            kept = json.loads(read_private(self._folder / f"{host}.json"))
-            age_s, status, body = self._now() - kept["at_s"], kept["status"], kept["body"]
+            entry = json.loads(read_private(self._folder / f"{host}.json"))
+            age_s, status, body = self._now() - entry["at_s"], entry["status"], entry["body"]
             return (status, body.encode()) if 0 <= age_s < _LIFETIMES_S[status] else None
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
     def put(self, host: str, status: int, body: bytes) -> None:
-        """Keep what decided or said that there is nothing; a folder that takes nothing is none."""
+        """Cache a response that decided or reported absence, unless the folder is read-only."""
         if self._folder is None:
             return
-        kept = {"at_s": self._now(), "status": status, "body": body.decode()}
+        entry = {"at_s": self._now(), "status": status, "body": body.decode()}
         if status in _ABSENT:
-            kept["body"] = ""
+            entry["body"] = ""
         with suppress(OSError):
-            write_private(self._folder / f"{host}.json", json.dumps(kept))
+            write_private(self._folder / f"{host}.json", json.dumps(entry))

@@ -1,4 +1,4 @@
-"""What has to be known of a tool or a leader before a transaction can be made."""
+"""Preconditions of transactions on tools and leaders, checked before anything is sent."""
 
 from nexus_tools.contracts import require_owner
 from nexus_tools.contracts.move_bindings.collateral import Collateral
@@ -16,99 +16,104 @@ from nexus_tools.sui.types.address import Address
 
 
 def check_owner(owned: Name | Leader, wallet: Address) -> None:
-    """Raises `not_owner` unless the wallet owns the name or the leader."""
-    hint = f"sign with the wallet of {owned.owner.owner}"
+    """Raise `not_owner` unless the wallet owns the name or the leader."""
+    hint = f"Sign with the wallet of {owned.owner.owner}."
     require_owner(wallet, owned.owner.owner, owned.name, "not_owner", hint)
 
 
 def check_orderer(ordered: Execution | Schedule, wallet: Address) -> None:
-    """Raises `not_owner` unless the wallet owns the execution or the schedule."""
-    what = f"the {type(ordered).__name__.lower()} {ordered.id}"
-    hint = f"sign with the wallet of {ordered.owner}"
-    require_owner(wallet, ordered.owner, what, "not_owner", hint)
+    """Raise `not_owner` unless the wallet owns the execution or the schedule."""
+    label = f"the {type(ordered).__name__.lower()} {ordered.id}"
+    hint = f"Sign with the wallet of {ordered.owner}."
+    require_owner(wallet, ordered.owner, label, "not_owner", hint)
 
 
 def check_operator(tool: Tool, name: Name, wallet: Address) -> None:
-    """Raises `not_operator` unless the wallet owns the tool's name or is its operator."""
+    """Raise `not_operator` unless the wallet owns the tool's name or is its operator."""
     if wallet not in (name.owner.owner, *tool.operators.entries):
         raise NotAllowedError(
             "not_operator",
-            f"{wallet} is neither the owner of {tool.fqn} nor an operator of it",
-            hint="sign with the owner's wallet, or ask the owner:"
-            f" `nexus-tools tool operators add {tool.fqn} {wallet} --wallet OWNER`",
+            f"{wallet} is neither the owner nor an operator of {tool.fqn}",
+            hint="Sign with the owner's wallet, or ask the owner to run"
+            f" `nexus-tools tool operators add {tool.fqn} {wallet} --wallet OWNER`.",
         )
 
 
 def check_terms(
     settings: ToolSettings | LeaderSettings, locked_mist: int, delay_ms: int, name: str
 ) -> None:
-    """Raises `not_accepting`, `collateral_too_small` or `delay_too_long`."""
+    """Check the collateral and the unregister delay of a registration against the settings.
+
+    Raises `not_accepting`, `collateral_too_small` or `delay_too_long`.
+    """
     if not settings.accepting:
         raise NotNowError(
-            "not_accepting", "the registry takes no new registrations at present", hint="try later"
+            "not_accepting",
+            "the registry does not accept new registrations at present",
+            hint="Try again later.",
         )
     if locked_mist < settings.collateral_mist:
         raise ValidationError(
             "collateral_too_small",
-            f"{name} is to lock {sui(locked_mist)}, the registry asks for"
-            f" {sui(settings.collateral_mist)}",
-            hint=f"lock {sui(settings.collateral_mist)} or more: without --collateral, it is so",
+            f"the collateral of {name} is too small: expected at least"
+            f" {sui(settings.collateral_mist)}, got {sui(locked_mist)}",
+            hint=f"Lock at least {sui(settings.collateral_mist)}, the default of --collateral.",
         )
     if settings.unregister_delay_ms > delay_ms:
         raise NotNowError(
             "delay_too_long",
-            f"the collateral of {name} would stay for {duration(settings.unregister_delay_ms)}"
-            f" after it is unregistered, and {duration(delay_ms)} were agreed to",
-            hint="look at the terms again, and agree to the longer delay",
+            f"the unregister delay of {name} would be {duration(settings.unregister_delay_ms)},"
+            f" longer than the accepted {duration(delay_ms)}",
+            hint="Review the terms again, and accept the longer delay.",
         )
 
 
 def check_locked(collateral: Collateral, name: str) -> None:
-    """Raises `claimed` if all of the collateral was claimed."""
+    """Raise `claimed` if all of the collateral was claimed."""
     if collateral.is_claimed:
         raise NotNowError(
             "claimed",
             f"the collateral of {name} was claimed",
-            hint="to re-register it locks new collateral",
+            hint="Re-register it with new collateral.",
         )
 
 
 def check_shortfall(collateral: Collateral, name: str) -> int:
-    """What a collateral lacks, in MIST. Raises `claimed` or `nothing_to_top_up`."""
+    """Return the missing collateral in MIST. Raises `claimed` or `nothing_to_top_up`."""
     check_locked(collateral, name)
     if collateral.is_whole:
         raise NotNowError(
             "nothing_to_top_up",
-            f"the collateral of {name} is whole: {sui(collateral.balance_mist)}",
+            f"the collateral of {name} is complete: {sui(collateral.balance_mist)}",
         )
     return collateral.shortfall_mist
 
 
 def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
-    """Raises `claimed`, or `slash_too_large` for more than half of what was locked."""
+    """Raise `claimed`, or `slash_too_large` if slashes exceed half of the locked collateral."""
     check_locked(collateral, name)
     if collateral.slashable_mist < amount_mist <= collateral.balance_mist:
         raise ValidationError(
             "slash_too_large",
-            f"{sui(amount_mist)} of the collateral of {name} is too much: all that is slashed of it"
-            " comes to half of what was locked at most",
-            hint=f"at most {sui(collateral.slashable_mist)} can be slashed still",
+            f"cannot slash {sui(amount_mist)} of the collateral of {name}: all slashes together are"
+            " limited to half of the locked amount",
+            hint=f"Slash at most {sui(collateral.slashable_mist)}.",
         )
 
 
 def check_key(key: bytes) -> None:
-    """Raises `public_key_invalid` for a key of small order: anybody signs anything with it.
+    """Raise `public_key_invalid` for a key of small order, with which anyone can sign anything.
 
-    The chain, which verifies as ZIP 215 says, takes it for a key like any other.
+    The chain verifies signatures by ZIP 215, which accepts such keys.
     """
     if has_small_order(key):
         raise ValidationError(
             "public_key_invalid",
-            f"{key.hex()} is a key of small order: one signature of it fits every message",
-            hint="`nexus-tools tool key new` and `nexus-tools leader key new` make a good one",
+            f"{key.hex()} is a key of small order: anyone can forge its signatures",
+            hint="Create a key with `nexus-tools tool key new` or `nexus-tools leader key new`.",
         )
 
 
 def due_at_ms(collateral: Collateral) -> int | None:
-    """When the slash that was proposed last can be executed."""
+    """Return when the last proposed slash can be executed, in ms since 1970, or None."""
     return collateral.slash.due_at_ms if collateral.slash else None

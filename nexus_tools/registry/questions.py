@@ -1,4 +1,4 @@
-"""Questions of workflows to addresses: which are open, and what is said to them."""
+"""Questions of workflows to addresses: the open ones, and the transaction that answers one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,10 +32,11 @@ from nexus_tools.workflow import Run, Status
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an address is asked, by whom, and until when its answer counts, in ms since 1970.
+    """A question to an address, with its requester and its deadline.
 
-    `execution` is None for what was asked outside of a workflow. `ending` says how the execution
-    ends whatever the answer is, such as `cancelled`; it is empty where the answer counts.
+    Times are in ms since 1970. `execution` is None if the question was asked outside a workflow.
+    `ending` is the status with which the execution will end regardless of the answer, such as
+    `cancelled`; it is empty if the answer counts.
     """
 
     invocation: Address
@@ -50,8 +51,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """An open invocation of `ask`, with its inputs and what a transaction names for them."""
+class _OpenQuestion:
+    """An open invocation of `ask`, with its question and, inside a workflow, its attempt."""
 
     question: Question
     invocation: Invocation
@@ -63,76 +64,77 @@ class Asks(PackageClient):
     """The questions of a deployment. Every method raises as `SuiClient` does."""
 
     async def open(self, who: Address | None = None) -> list[Question]:
-        """The open questions, the oldest first: those to an address, or all."""
+        """Return the open questions to an address, or all of them, oldest first."""
         ids = []
         kind = event_filter(self.deployment, InvocationRequested)
         async for record in past_events(self.client, kind):
             event = parse_event(self.deployment, record.event)
             if isinstance(event, InvocationRequested) and event.fqn == ASK:
                 ids.append(event.invocation)
-        found = await self._asked(ids)
-        return [each.question for each in found if who in (None, each.question.who)]
+        questions = await self._open_questions(ids)
+        return [entry.question for entry in questions if who in (None, entry.question.who)]
 
     async def get(self, invocation: Address) -> Question:
-        """An open question. Raises `question_unknown`."""
-        return (await self._open(invocation)).question
+        """Return an open question. Raises `question_unknown`."""
+        return (await self._require_open(invocation)).question
 
     async def answer(self, invocation: Address, *, approve: bool, note: str = "") -> Sent:
-        """Answer a question, and have its execution go on; the sender gets the leader's fee.
+        """Answer a question and continue its execution. The sender receives the leader's fee.
 
         Raises `question_unknown`, `not_asked` for a question to another address, `closed`, or
         `note_too_long`.
         """
-        found = await self._open(invocation)
-        if found.question.who != self.client.address:
+        entry = await self._require_open(invocation)
+        if entry.question.who != self.client.address:
             raise NotAllowedError(
                 "not_asked",
-                f"the question is to {found.question.who}, not to {self.client.address}",
-                hint="answer with the wallet that is asked",
+                f"the question is for {entry.question.who}, not for {self.client.address}",
+                hint="Sign with the wallet that the question is for.",
             )
-        if await self.client.now_ms() >= found.invocation.expires_at_ms:
-            raise NotNowError("closed", f"the time of the question {invocation} is over")
-        word = waiting.approve if approve else waiting.reject
-        _check_note(found, "approved" if approve else "rejected", note)
+        if await self.client.now_ms() >= entry.invocation.expires_at_ms:
+            raise NotNowError("closed", f"the deadline of the question {invocation} has passed")
+        add_answer = waiting.approve if approve else waiting.reject
+        _check_note(entry, "approved" if approve else "rejected", note)
         builder = TransactionBuilder()
-        call = open_call(builder, self.deployment, invocation, found.invocation.tool, found.attempt)
-        word(builder, self.deployment.package, call, note)
+        call = open_call(builder, self.deployment, invocation, entry.invocation.tool, entry.attempt)
+        add_answer(builder, self.deployment.package, call, note)
         close_call(builder, self.deployment, call, invocation, None)
-        if found.attempt is not None:
-            execution = found.question.execution
+        if entry.attempt is not None:
+            execution = entry.question.execution
             assert execution is not None
-            add_advance(builder, self.deployment, execution, found.attempt.dag, invocation)
+            add_advance(builder, self.deployment, execution, entry.attempt.dag, invocation)
         return await self.send(builder)
 
-    async def _open(self, invocation: Address) -> "_Asked":
-        for asked in await self._asked([invocation]):
-            return asked
+    async def _require_open(self, invocation: Address) -> "_OpenQuestion":
+        for entry in await self._open_questions([invocation]):
+            return entry
         raise NotFoundError(
             "question_unknown",
-            f"there is no open question {invocation}",
-            hint="`nexus-tools ask list` shows the questions to your wallet",
+            f"the question {invocation} does not exist or is closed",
+            hint="Run `nexus-tools ask list` to see the questions for your wallet.",
         )
 
-    async def _asked(self, ids: Sequence[Address]) -> list[_Asked]:
-        """Those of the invocations that are open questions, with what is asked.
+    async def _open_questions(self, ids: Sequence[Address]) -> list[_OpenQuestion]:
+        """Return the invocations among these that are open questions.
 
-        Anybody asks anything: what cannot be read, or is asked of no address, is no question.
+        Inputs are untrusted: an invocation that cannot be read, or that names no address, is
+        skipped.
         """
-        found = []
+        questions = []
         for invocation in await self.find_all(ids, Invocation):
             if invocation is None or invocation.is_closed or invocation.fqn != ASK:
                 continue
             try:
-                found.append(await self._read(invocation))
+                questions.append(await self._read(invocation))
             except UnreachableError:
                 raise
             except (NexusError, LookupError, TypeError, ValueError):
                 continue
-        return found
+        return questions
 
-    async def _read(self, invocation: Invocation) -> _Asked:
+    async def _read(self, invocation: Invocation) -> _OpenQuestion:
         attempt = invocation.attempt
-        inputs, workflow, named, ending = {}, "", None, ""
+        inputs, workflow, run_attempt, ending = {}, "", None, ""
         if attempt is None:
             inputs = invocation.inputs.as_json()
         else:
@@ -143,8 +145,8 @@ class Asks(PackageClient):
             resolver = RunResolver(self.client, self.deployment)
             inputs = (await resolver.inputs(execution, published, run)).as_json()
             sources = await resolver.sources(execution, published, run)
-            workflow, ending = str(published.fqn), await self._ending(execution, published)
-            named = AttemptOfRun(execution.id, execution.dag, sources)
+            workflow, ending = str(published.fqn), await self._decided_status(execution, published)
+            run_attempt = AttemptOfRun(execution.id, execution.dag, sources)
         question = Question(
             invocation.id,
             Address.parse(inputs["who"]),
@@ -156,10 +158,10 @@ class Asks(PackageClient):
             asks_until_ms(inputs, invocation.requested_at_ms, invocation.expires_at_ms),
             ending,
         )
-        return _Asked(question, invocation, named)
+        return _OpenQuestion(question, invocation, run_attempt)
 
-    async def _ending(self, execution: Execution, workflow: PublishedWorkflow) -> str:
-        """How an execution ends whatever else happens, for people; empty if it goes on."""
+    async def _decided_status(self, execution: Execution, workflow: PublishedWorkflow) -> str:
+        """Return the final status of an execution that is already decided, or an empty string."""
         if execution.walks.ending is not None:
             return execution.walks.ending.replace("_", " ")
         terms = await ExecutionRecords(self, execution, workflow).terms()
@@ -167,13 +169,13 @@ class Asks(PackageClient):
         return Status.TIMED_OUT.replace("_", " ") if is_over else ""
 
 
-def _check_note(asked: _Asked, variant: str, note: str) -> None:
-    """Raises `note_too_long` for an answer that does not fit into what was paid for."""
-    answer = Answer(variant, {"who": str(asked.question.who), "note": note})
-    more = outcome_bytes(answer) - asked.invocation.max_outcome_bytes
-    if more > 0:
+def _check_note(entry: _OpenQuestion, variant: str, note: str) -> None:
+    """Raise `note_too_long` if the answer is larger than the outcome size that was paid for."""
+    answer = Answer(variant, {"who": str(entry.question.who), "note": note})
+    excess = outcome_bytes(answer) - entry.invocation.max_outcome_bytes
+    if excess > 0:
         raise ValidationError(
             "note_too_long",
-            f"the note is {units.count(more, 'byte')} longer than what was paid for has room for",
-            hint=f"shorten it to {max(0, len(note.encode()) - more)} bytes",
+            f"the note is {units.count(excess, 'byte')} larger than the requester paid for",
+            hint=f"Shorten it to {max(0, len(note.encode()) - excess)} bytes.",
         )

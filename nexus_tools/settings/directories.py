@@ -1,4 +1,4 @@
-"""Where the files of a user are: ours by the XDG Base Directory Specification 0.8."""
+"""The directories of a user's files, by the XDG Base Directory Specification 0.8."""
 
 import os
 from pathlib import Path
@@ -7,28 +7,28 @@ _NAME = "nexus-tools"
 
 
 def config_directory() -> Path:
-    """For what the user has set."""
+    """Return the directory of the user's configuration."""
     return _directory("XDG_CONFIG_HOME", ".config")
 
 
 def data_directory() -> Path:
-    """For what is to be kept: keys, journals, the localnet's log."""
+    """Return the directory of persistent data: keys, journals, and the localnet's log."""
     return _directory("XDG_DATA_HOME", ".local/share")
 
 
 def cache_directory() -> Path:
-    """For what can be made or fetched again: the compiler."""
+    """Return the directory of data that can be recreated or downloaded again, like the compiler."""
     return _directory("XDG_CACHE_HOME", ".cache")
 
 
 def sui_config_directory() -> Path:
-    """Where the Sui CLI keeps networks and keys."""
+    """Return the directory where the Sui CLI stores networks and keys."""
     own = os.environ.get("SUI_CONFIG_DIR")
     return Path(own) if own else Path.home() / ".sui" / "sui_config"
 
 
 def pysui_directory() -> Path:
-    """Where pysui keeps networks and keys, unless a program of its user says otherwise."""
+    """Return the default directory where pysui stores networks and keys."""
     return Path.home() / ".pysui"
 
 

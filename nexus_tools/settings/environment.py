@@ -1,8 +1,8 @@
-"""Settings in the environment: what the variables with a prefix say, and that none is misspelt.
+"""Settings in environment variables, and detection of misspelled names.
 
-A variable that nobody reads changes nothing, and nobody says so: with `NEXUS_TOOLS_NETWROK` a
-command would work on another network. So all names of a prefix are known here, or by the Leader
-for its own. What click reads for an option has its whole name here.
+A misspelled variable such as `NEXUS_TOOLS_NETWROK` would be ignored silently, and a command would
+work on another network. So this module knows all names with our prefixes; the Leader knows its
+own. Variables that click reads for an option have their full names here.
 """
 
 import os
@@ -17,17 +17,17 @@ NAMES = (
     *("ask_domain", "config", "debug", "keystore", "leaders", "localnet_port", "max_gas_price"),
     *("network", "passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
-"""What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
+"""Settings of users, as `NEXUS_TOOLS_CONFIG` and so on."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
-"""Settings of the Leader, which knows their names."""
+"""The prefix of the Leader's settings. The Leader knows their names."""
 
 TOOL_PREFIX = "NEXUS_TOOL_"
 TOOL_NAMES = (
     *("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url"),
     *("leaders_path", "signatures", "signing_key_path", "state_path"),
 )
-"""What programs that serve and call tools share with those of other makers."""
+"""Settings shared with other implementations of programs that serve and call tools."""
 
 ASK_DOMAIN = f"{PREFIX}ASK_DOMAIN"
 DEBUG = f"{PREFIX}DEBUG"
@@ -43,16 +43,16 @@ TLS_CERT_PATH = f"{TOOL_PREFIX}TLS_CERT_PATH"
 TLS_KEY_PATH = f"{TOOL_PREFIX}TLS_KEY_PATH"
 TLS_ROOT_PEM_PATH = f"{TOOL_PREFIX}TLS_ROOT_PEM_PATH"
 BIND_ADDR = "BIND_ADDR"
-"""As hosts of containers set it, for servers of any kind."""
+"""The listening address of any server, as container platforms set it."""
 
 
 def home_directory() -> Path:
-    """The home of the user who runs this process."""
+    """Return the home directory of the user who runs this process."""
     return Path.home()
 
 
 def user_variables() -> dict[str, str]:
-    """What users have set, by the names in `NAMES`. Raises `variable_unknown`."""
+    """Return the variables that the user has set, by `NAMES`. Raises `variable_unknown`."""
     read(TOOL_PREFIX, TOOL_NAMES)
     return read(PREFIX, NAMES, elsewhere=LEADER_PREFIX)
 
@@ -64,10 +64,10 @@ def read(
     *,
     elsewhere: str | None = None,
 ) -> dict[str, str]:
-    """The values of the variables with a prefix, by `names` (in lower case) that are set.
+    """Return the values of the variables with a prefix, by `names` in lower case.
 
-    An empty variable counts as not set. Those that begin with `elsewhere` have another reader.
-    Raises `variable_unknown` for a variable with the prefix and none of the names.
+    An empty variable counts as not set. Variables that start with `elsewhere` belong to another
+    reader. Raises `variable_unknown` for a variable with the prefix and an unknown name.
     """
     environment = os.environ if environment is None else environment
     known = {prefix + name.upper(): name for name in names}
@@ -81,7 +81,7 @@ def read(
 def _unknown(variable: str, known: Collection[str]) -> UsageError:
     return UsageError(
         "variable_unknown",
-        f"the environment sets {variable[:80]}, which means nothing",
-        hint=suggestion(variable, known, otherwise=f"known are {', '.join(sorted(known))}"),
+        f"unknown environment variable {variable[:80]}",
+        hint=suggestion(variable, known, otherwise=f"Use one of {', '.join(sorted(known))}."),
         details={"variable": variable, "known": sorted(known)},
     )

@@ -1,4 +1,4 @@
-"""What is found by its name in one of several places, the nearest first."""
+"""Lookup of an item by name in several sources, the nearest first."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """A network or an account, and where it was found: with us, with the Sui CLI, with pysui."""
+    """A network or an account, and its source: our own files, the Sui CLI, or pysui."""
 
     what: T
     source: str
@@ -20,9 +20,9 @@ class Found(Generic[T]):
 
 
 def nearest(places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]) -> list[Found[T]]:
-    """What is wanted, from the first place that has it: farther ones are not looked at."""
+    """Return the matching items of the first source that has any."""
     for place in places:
-        found = [each for each in place if is_wanted(each.what)]
+        found = [item for item in place if is_wanted(item.what)]
         if found:
             return found
     return []
@@ -31,20 +31,20 @@ def nearest(places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]
 def require_one(
     found: Sequence[Found[T]], kind: str, name: str, identity: Callable[[T], object]
 ) -> None:
-    """Refuse a name that means one thing to the Sui CLI and another one to pysui.
+    """Raise an error if a name means different things in the Sui CLI and in pysui.
 
-    Raises `network_ambiguous` or `account_ambiguous`, as `kind` is.
+    The error is `network_ambiguous` or `account_ambiguous`, depending on `kind`.
     """
-    if len({identity(each.what) for each in found}) > 1:
-        places = ", ".join(f"{identity(each.what)} in {each.file}" for each in found)
+    if len({identity(item.what) for item in found}) > 1:
+        places = ", ".join(f"{identity(item.what)} in {item.file}" for item in found)
         raise UsageError(
             f"{kind}_ambiguous",
-            f"{name[:80]!r} is more than one {kind}: {places}",
+            f"the {kind} {name[:80]!r} is ambiguous: {places}",
             hint=_WHICH_ONE[kind],
         )
 
 
 _WHICH_ONE = {
-    "network": "`nexus-tools network use NAME --url URL` says which one is meant",
-    "account": "name it by its address",
+    "network": "Run `nexus-tools network use NAME --url URL` to select one.",
+    "account": "Use its address instead of its alias.",
 }

@@ -1,4 +1,4 @@
-"""The network and the key that a program means, by name or as objects of this machine."""
+"""Resolution of the network and the key that a program names or passes as objects."""
 
 from typing import Any, Protocol
 
@@ -10,22 +10,23 @@ from nexus_tools.sui.types.address import Address
 
 
 class HasUrl(Protocol):
-    """A network of which only the URL is known, where the faucet is, too: a localnet."""
+    """A network of which only the URL is known, such as a localnet. Its faucet has the same URL."""
 
     @property
     def url(self) -> str:
-        """Where its node listens."""
+        """The URL of its node."""
 
 
 Where = str | Network | HasUrl | None
-"""A network: its name, itself, a localnet, a `pysui.PysuiConfiguration`; None: the settings'."""
+"""A network: its name, a `Network`, a localnet, a `pysui.PysuiConfiguration`, or None for the
+network of the settings."""
 
 Who = str | Address | Signer | None
-"""A key: itself, or its alias or address in the keystore of this machine."""
+"""A key: a signer, or its alias or address in the keystore of this machine."""
 
 
 def select_network(where: Any, who: Who) -> tuple[Network, Signer | None]:
-    """Return the network and the key that are meant. Raises `argument_invalid`."""
+    """Resolve a network and a key. Raises `argument_invalid`."""
     if isinstance(where, Network):
         network = where
     elif where is None or isinstance(where, str):
@@ -37,8 +38,8 @@ def select_network(where: Any, who: Who) -> tuple[Network, Signer | None]:
         who = active if who is None else who
     else:
         known = "the name of a network, a Network, a localnet, or a PysuiConfiguration"
-        raise UsageError("argument_invalid", f"a network is {known}, not {where!r:.80}")
+        raise UsageError("argument_invalid", f"expected {known}, got {where!r:.80}")
     if not (who is None or isinstance(who, str | bytes) or hasattr(who, "sign")):
         known = "a KeyPair or another Signer, an alias, or an Address"
-        raise UsageError("argument_invalid", f"a key is {known}, not {who!r:.80}")
+        raise UsageError("argument_invalid", f"expected {known}, got {who!r:.80}")
     return network, Settings.load().find_key(who) if isinstance(who, str | bytes) else who

@@ -1,4 +1,4 @@
-"""The passphrase that opens an encrypted key: where it comes from."""
+"""The sources of the passphrase that decrypts a key."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,7 @@ from nexus_tools.sui.support.text_file import read_text
 
 @dataclass
 class Passphrase:
-    """A passphrase as it stands, or the file that has it, or `prompt`, which asks somebody for it.
-
-    `prompt` gets the alias of a key.
-    """
+    """A passphrase as text, in a file, or from `prompt`, which receives the alias of the key."""
 
     text: str | None = field(default=None, repr=False)
     file: Path | None = None
@@ -23,17 +20,20 @@ class Passphrase:
 
     @classmethod
     def of(cls, variables: Mapping[str, str]) -> "Passphrase":
-        """That of the environment, whose variables are named without what ours begin with."""
+        """Return the passphrase of the environment. `variables` are named without our prefix."""
         file = variables.get("passphrase_file")
         return cls(variables.get("passphrase"), Path(file) if file else None)
 
     @property
     def is_set(self) -> bool:
-        """Whether nobody has to be asked."""
+        """Whether the passphrase is available without a prompt."""
         return self.text is not None or self.file is not None
 
     def __call__(self, alias: str) -> str:
-        """The passphrase of a key. Raises `passphrase_missing` or `passphrase_file_invalid`."""
+        """Return the passphrase of a key.
+
+        Raises `passphrase_missing` or `passphrase_file_invalid`.
+        """
         if self.text is not None:
             return self.text
         if self.file is not None:
@@ -42,28 +42,28 @@ class Passphrase:
             return self.prompt(alias)
         raise UsageError(
             "passphrase_missing",
-            f"there is no passphrase for the encrypted key {alias}",
-            hint=f"set {PASSPHRASE_FILE} to a file that has it, or {PASSPHRASE}",
+            f"missing passphrase for the encrypted key {alias}",
+            hint=f"Set {PASSPHRASE_FILE} to a file with the passphrase, or set {PASSPHRASE}.",
         )
 
 
 def _first_line(path: Path) -> str:
     if is_exposed(path):
-        raise _unusable(path, "others than you can read it")
+        raise _unusable(path, "other users can read it")
     try:
         text = read_text(path)
     except FileNotFoundError:
-        raise _unusable(path, "there is no such file") from None
+        raise _unusable(path, "the file does not exist") from None
     except OSError as error:
         raise _unusable(path, error.strerror or "it cannot be read") from None
     except UnicodeDecodeError:
-        raise _unusable(path, "it is no text") from None
+        raise _unusable(path, "it is not a UTF-8 text file") from None
     return text.partition("\n")[0].removesuffix("\r")
 
 
 def _unusable(path: Path, reason: str) -> UsageError:
     return UsageError(
         "passphrase_file_invalid",
-        f"the passphrase in {path} cannot be used: {reason}",
-        hint=f"{PASSPHRASE_FILE} names a file of mode 0600 whose first line is the passphrase",
+        f"cannot use the passphrase file {path}: {reason}",
+        hint=f"Set {PASSPHRASE_FILE} to a file of mode 0600 whose first line is the passphrase.",
     )

@@ -1,8 +1,8 @@
-"""The localnets of this user: where they listen, and how other processes see that they run.
+"""The localnets of this user: their addresses, and how other processes see that they run.
 
-Each localnet has a name, and commands find it as the network of that name; `localnet` is the usual
-one. The process that runs a localnet holds a lock as long as it lives, however it ends. So a file
-that it left behind is never mistaken for it, nor is another process that got its pid.
+Each localnet has a name, and commands use it as the network of that name; the default name is
+`localnet`. The process that runs a localnet holds a lock for its lifetime, however it ends. So a
+stale file, or another process with the same pid, is never mistaken for a running localnet.
 """
 
 import json
@@ -26,13 +26,13 @@ _RESERVED = ("devnet", "testnet", "mainnet")
 
 @dataclass(frozen=True, slots=True)
 class RunningLocalnet:
-    """A localnet that this user started. Commands find it as the network `name`.
+    """A localnet that this user started. Commands use it as the network `name`.
 
-    `state` is the folder of its state, if it has one. `detached` says that it runs in the
-    background, with its log in the data directory. Its random bytes follow from `randomness_seed`,
-    if it was given one. `framework_from` and `wanted_version` are what it was started with,
-    `protocol_version` and `framework` (digests in hex, by `0x1` and so on) what it has.
-    `allowed_hosts` and `allowed_origins` are those of pages that may use it.
+    `state` is the folder of its state, if any. `detached` says that it runs in the background, with
+    its log in the data directory. `randomness_seed` is the seed of its random bytes, if one was
+    given. `framework_from` and `wanted_version` are the options it was started with;
+    `protocol_version` and `framework` (digests in hexadecimal, by `0x1` and so on) are its actual
+    values. Web pages of `allowed_hosts` and `allowed_origins` may use it.
     """
 
     pid: int
@@ -55,17 +55,18 @@ class RunningLocalnet:
 
 
 def check_name(name: str, networks: Collection[str]) -> str:
-    """Return the name if a localnet can have it beside other networks.
+    """Return the name if it is valid and no other network has it.
 
-    Raises `localnet_name_invalid`.
+    Raises:
+        UsageError: `localnet_name_invalid`.
     """
-    taken = sorted({*_RESERVED, *networks} - {USUAL_NAME})
-    if not _NAME.fullmatch(name) or name in taken:
+    reserved = sorted({*_RESERVED, *networks} - {USUAL_NAME})
+    if not _NAME.fullmatch(name) or name in reserved:
         raise UsageError(
             "localnet_name_invalid",
-            f"a localnet cannot be named {name[:80]!r}",
-            hint="use a letter and at most 31 small letters, digits and hyphens, and no name of"
-            f" another network: {', '.join(taken)}",
+            f"{name[:80]!r} is not a valid name for a localnet",
+            hint="use a letter and at most 31 lower-case letters, digits and hyphens, and not the"
+            f" name of another network: {', '.join(reserved)}",
         )
     return name
 
@@ -76,16 +77,16 @@ def running_localnet(name: str = USUAL_NAME) -> RunningLocalnet | None:
 
 
 def last_localnet(name: str = USUAL_NAME) -> RunningLocalnet | None:
-    """Return the localnet that had a name last, whether or not it is still running."""
+    """Return the last localnet with a name, running or not, or None."""
     try:
-        return RunningLocalnet(**json.loads(_trace(name).read_text(encoding="utf-8")))
+        return RunningLocalnet(**json.loads(_record_file(name).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
 
 
 def running_localnets() -> Iterator[RunningLocalnet]:
-    """Return all localnets that are running, the usual one first."""
-    names = sorted(path.stem for path in _trace("*").parent.glob("*.json"))
+    """Yield all running localnets, starting with the default one."""
+    names = sorted(path.stem for path in _record_file("*").parent.glob("*.json"))
     for name in (USUAL_NAME, *names):
         running = running_localnet(name)
         if running is not None:
@@ -93,76 +94,81 @@ def running_localnets() -> Iterator[RunningLocalnet]:
 
 
 def require_localnet(name: str = USUAL_NAME) -> RunningLocalnet:
-    """Return the localnet with a name. Raises `localnet_not_running`."""
+    """Return the running localnet with a name.
+
+    Raises:
+        NotFoundError: `localnet_not_running`.
+    """
     running = running_localnet(name)
     if running is None:
         raise NotFoundError(
             "localnet_not_running",
-            "no localnet of yours is running"
+            "your localnet is not running"
             if name == USUAL_NAME
-            else f"no localnet of yours named {name} is running",
-            hint=f"`{start_command(name=name)}` starts one",
+            else f"your localnet {name} is not running",
+            hint=f"start it with `{start_command(name=name)}`",
         )
     return running
 
 
 def start_command(port: int | None = None, name: str = USUAL_NAME) -> str:
-    """Return the command that starts a localnet: on a free port if `port` is taken."""
+    """Return the command that starts a localnet, on a free port if `port` is in use."""
     if name != USUAL_NAME:
         return f"{_START} --name {name}"
-    return f"{_START} --port 0" if port is not None and _is_taken(port) else _START
+    return f"{_START} --port 0" if port is not None and _is_port_in_use(port) else _START
 
 
 def restart_hint(name: str) -> str:
-    """Return how to start a localnet that ran before; empty if none had this name."""
+    """Return a hint to start a localnet that ran before, or "" if none had this name."""
     if last_localnet(name) is None:
         return ""
-    return f"your localnet {name} is not running: `{start_command(name=name)}` starts it"
+    return f"your localnet {name} is not running: start it with `{start_command(name=name)}`"
 
 
 def become_the_localnet(name: str = USUAL_NAME) -> None:
-    """Be the one localnet with a name, until this process ends.
+    """Lock a localnet's name until this process ends.
 
-    Raises `localnet_running` if there is another.
+    Raises:
+        NotNowError: `localnet_running` if another process has the lock.
     """
     _lock_file(name).parent.mkdir(parents=True, exist_ok=True)
     running = running_localnet(name)
-    # It is not closed: its lock ends with the process.
+    # The file stays open, because its lock ends with the process.
     lock = os.open(_lock_file(name), os.O_RDWR | os.O_CREAT, 0o600)
     if running is not None or not _try_lock(lock):
         where = f" at {running.url} (pid {running.pid})" if running else ""
         raise NotNowError(
             "localnet_running",
-            f"your localnet {name} is running already{where}",
-            hint=f"continue with it, or stop it with `nexus-tools localnet stop -n {name}`;"
-            " `--name NAME` starts another one beside it",
+            f"your localnet {name} is already running{where}",
+            hint=f"use it, stop it with `nexus-tools localnet stop -n {name}`, or start another"
+            " one with `--name NAME`",
         )
 
 
 def announce_localnet(running: RunningLocalnet) -> None:
-    """Let other commands find the localnet that this process has become."""
-    path = _trace(running.name)
+    """Publish this process's localnet to other commands."""
+    path = _record_file(running.name)
     new = path.with_suffix(f".{os.getpid()}.tmp")
     new.write_text(json.dumps(asdict(running)), encoding="utf-8")
     new.replace(path)
 
 
 def log_file(name: str = USUAL_NAME) -> Path:
-    """Return the file in which a localnet in the background writes its messages."""
-    return _trace(name).with_suffix(".log")
+    """Return the log file of a localnet in the background."""
+    return _record_file(name).with_suffix(".log")
 
 
-def _trace(name: str) -> Path:
+def _record_file(name: str) -> Path:
     folder = data_directory()
     return (folder if name == USUAL_NAME else folder / "localnets") / f"{name}.json"
 
 
 def _lock_file(name: str) -> Path:
-    return _trace(name).with_suffix(".lock")
+    return _record_file(name).with_suffix(".lock")
 
 
 def _try_lock(descriptor: int) -> bool:
-    """Hold the lock until the file is closed; False if another process has it."""
+    """Take the lock until the file is closed. Return False if another process has it."""
     import fcntl  # noqa: PLC0415 - not on Windows, where only other networks can be used
 
     try:
@@ -180,7 +186,7 @@ def _is_alive(name: str) -> bool:
         return False
 
 
-def _is_taken(port: int) -> bool:
-    """Return whether a program of this machine listens on a port."""
+def _is_port_in_use(port: int) -> bool:
+    """Return whether a program on this machine listens on a port."""
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0

@@ -1,8 +1,8 @@
-"""What a user has set: networks, keys and deployments by name, and which of them is meant.
+"""A user's settings: networks, keys and deployments by name, and which of them are selected.
 
-The file is `$XDG_CONFIG_HOME/nexus-tools/config.toml`, overruled by the environment; keys have a
-file of their own. Networks and keys that are not there are looked for where the Sui CLI and pysui
-keep theirs: who has one of those need not import a key, nor name a node once more.
+The file is `$XDG_CONFIG_HOME/nexus-tools/config.toml`. Environment variables override it. Keys have
+a file of their own. Networks and keys that are not found there are looked up in the files of the
+Sui CLI and pysui, so users of those programs need not import keys or configure nodes again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,11 +40,14 @@ T = TypeVar("T")
 Report = Callable[[NexusError], None]
 
 DEFAULT_TIMEOUT = "10s"
-"""What people wait for without a word; programs may have more patience."""
+"""The timeout of interactive commands. Programs may wait longer."""
 _HOW_TO_ADD_A_NETWORK = (
-    "`nexus-tools network list` shows them, `nexus-tools network use NAME --url URL` adds one"
+    "Run `nexus-tools network list` to see all networks,"
+    " or `nexus-tools network use NAME --url URL` to add one."
 )
-_HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what is there, `nexus-tools wallet new` adds"
+_HOW_TO_ADD_A_KEY = (
+    "Run `nexus-tools wallet list` to see all keys, or `nexus-tools wallet new` to create one."
+)
 
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
@@ -52,11 +55,11 @@ WELL_KNOWN = "well-known"
 
 @dataclass
 class Settings:
-    """Where things are, and what the file and the environment say.
+    """The locations of files, and the settings from the file and the environment.
 
-    `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
-    localnet is looked for that this user has not started, and the `passphrase`; `networks` are a
-    user's own profiles by name; `deployments` and `upgrade_locks` are packages by network.
+    `values` come from the file. `overrides`, `passphrase` and `localnet_port` come from the
+    environment; the port is where a localnet is expected that this user has not started. `networks`
+    are the user's own profiles by name, `deployments` and `upgrade_locks` are packages by network.
     """
 
     config_file: Path
@@ -75,7 +78,7 @@ class Settings:
 
     @classmethod
     def load(cls) -> "Settings":
-        """Read file and environment. Raises `config_invalid` or `variable_unknown`."""
+        """Read the file and the environment. Raises `config_invalid` or `variable_unknown`."""
         variables = user_variables()
         settings = cls(
             config_file=Path(variables.get("config") or config_directory() / "config.toml"),
@@ -90,7 +93,7 @@ class Settings:
         return settings
 
     def get(self, key: str) -> str | None:
-        """A setting: the environment's, else the file's."""
+        """Return a setting from the environment, or else from the file."""
         return self.overrides.get(key, self.values.get(key))
 
     @property
@@ -100,7 +103,7 @@ class Settings:
 
     @property
     def wallet(self) -> str | None:
-        """Alias or address of the key that signs; None: the active one of the keystore."""
+        """The alias or address of the key that signs, or None for the keystore's active key."""
         return self.get("wallet")
 
     @property
@@ -110,7 +113,10 @@ class Settings:
 
     @property
     def timeout_s(self) -> float:
-        """How long a node or a faucet may take to respond. Raises as `parse_timeout`."""
+        """The time limit in seconds for a response of a node or a faucet.
+
+        Raises as `parse_timeout`.
+        """
         return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
 
     @property
@@ -120,20 +126,23 @@ class Settings:
 
     @property
     def leaders(self) -> "tuple[Address, ...]":
-        """Whom invocations name, by ids of whatever network. Raises `address_invalid`."""
+        """The IDs of the leaders that invocations name, on any network.
+
+        Raises `address_invalid`.
+        """
         from nexus_tools.sui.types.address import Address
 
-        given = [each.strip() for each in (self.get("leaders") or "").split(",")]
-        return tuple(Address.parse_whole(each) for each in given if each)
+        given = [text.strip() for text in (self.get("leaders") or "").split(",")]
+        return tuple(Address.parse_whole(text) for text in given if text)
 
     def save(self) -> None:
-        """Write what was changed here; what others changed in the file meanwhile is kept."""
+        """Write the changes, and keep changes that other processes have made to the file since."""
         now = self.values | {table: getattr(self, table) for table in TABLES}
         self._was = change_document(self.config_file, self._was, now)
         self._take(self._was)
 
     def _take(self, document: Mapping[str, Any]) -> None:
-        """Have the settings and tables of a document, and change none of it with them."""
+        """Copy the settings and tables of a document, so that later changes do not affect it."""
         self.values = {key: document[key] for key in KEYS if key in document}
         for table in TABLES:
             setattr(self, table, dict(document[table]))
@@ -141,42 +150,45 @@ class Settings:
     # --- Networks
 
     def find_network(self, name: str | None = None) -> "Network":
-        """The network with a name; without one, that of the settings.
+        """Return the network with a name, or the network of the settings.
 
         Raises `network_unknown`, `network_ambiguous` or `network_not_grpc`.
         """
         return self.locate_network(name).what.with_gas_price_limit(self.max_gas_price_mist)
 
     def locate_network(self, name: str | None = None) -> "Found[Network]":
-        """As `find_network`, and where it was found."""
+        """Return the same as `find_network`, with the source of the network."""
         name = name or self.network
         found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
-            names = [each.what.name for each in self.all_networks(lambda _: None)]
+            names = [item.what.name for item in self.all_networks(lambda _: None)]
             likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
             hint = restart_hint(name) or likely
-            raise NotFoundError("network_unknown", f"no network is named {name[:80]!r}", hint=hint)
+            raise NotFoundError("network_unknown", f"unknown network {name[:80]!r}", hint=hint)
         require_one(found, "network", name, lambda network: network.url)
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
-        """Return the nearest network of each name; `report` receives unreadable files."""
+        """Return the network of each name from its nearest source.
+
+        `report` receives unreadable files.
+        """
         found: list[Found[Network]] = []
         for place in self._network_places(report):
-            taken = {each.what.name for each in found}
-            found += [each for each in place if each.what.name not in taken]
+            taken = {item.what.name for item in found}
+            found += [item for item in place if item.what.name not in taken]
         return found
 
     def hidden_networks(self) -> "list[Found[Network]]":
-        """Return the networks of other programs whose name means another network here."""
+        """Return the networks of other programs whose name has another meaning here."""
         ours, known, elsewhere = self._network_places(lambda _: None)
-        used = {each.what.name: each.what.url for each in (*known, *ours)}
-        urls = ((each, each.what.url) for each in elsewhere)
-        return [each for each, url in urls if used.get(each.what.name, url) != url]
+        used = {network.what.name: network.what.url for network in (*known, *ours)}
+        urls = ((network, network.what.url) for network in elsewhere)
+        return [network for network, url in urls if used.get(network.what.name, url) != url]
 
     def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
-        """Ours before those that everyone knows before those of other programs."""
+        """Yield the sources of networks: the user's own, the well-known ones, other programs."""
         yield self._our_networks()
         yield self._known_networks()
         yield self._find_elsewhere(lambda files: files.networks, report)
@@ -192,7 +204,10 @@ class Settings:
                 yield Found(network, OURS)
 
     def _known_networks(self) -> "Iterator[Found[Network]]":
-        """A localnet that is not running would be started at the port that the environment says."""
+        """Yield the well-known networks.
+
+        A stopped localnet has the port of the environment variable.
+        """
         from nexus_tools.sui.network import LOCALNET, NETWORKS, Network
 
         port = self.localnet_port
@@ -202,19 +217,19 @@ class Settings:
             yield Found(network, WELL_KNOWN)
 
     def lacks_localnet(self, network: str) -> bool:
-        """Whether a network is the localnet that this user would have to start first."""
+        """Return whether a network is a localnet that the user has to start first."""
         return network == "localnet" and network not in self.networks and running_localnet() is None
 
     # --- Keys
 
     def open_wallet(self) -> "Wallet":
-        """The keystore; it is made when the first key is."""
+        """Return the keystore. Its file is created with the first key."""
         from nexus_tools.sui.keystore import Wallet
 
         return Wallet(self.keystore, self.passphrase)
 
     def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
-        """The key of the account that `locate_account` finds. Raises as that does."""
+        """Return the key of the account that `locate_account` finds. Raises the same errors."""
         found = self.locate_account(which)
         address = found.what.address
         if found.source == OURS:
@@ -222,9 +237,9 @@ class Settings:
         return self._elsewhere[found.source].key(address)
 
     def locate_account(self, which: "str | Address | None" = None) -> "Found[Account]":
-        """The account with an alias or address, and where its key is.
+        """Return the account with an alias or address, and the source of its key.
 
-        Without one, that of the settings, else the active one of our keystore. Raises
+        Default: the account of the settings, or else the active account of our keystore. Raises
         `account_unknown`, `account_ambiguous` or `wallet_empty`.
         """
         which = which or self.wallet
@@ -235,14 +250,17 @@ class Settings:
             aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
             raise NotFoundError(
                 "account_unknown",
-                f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
+                f"no key named {which!s:.80} in {self.keystore}, the Sui CLI keystore, or pysui",
                 hint=suggestion(str(which), aliases, otherwise=_HOW_TO_ADD_A_KEY),
             )
         require_one(found, "account", str(which), lambda account: account.address)
         return found[0]
 
     def all_accounts(self, report: Report) -> "list[Found[Account]]":
-        """The accounts of our keystore, then those of other programs; `report` as above."""
+        """Return the accounts of our keystore and then those of other programs.
+
+        `report` receives unreadable files.
+        """
         return [each for place in self._account_places(report) for each in place]
 
     def _account_places(self, report: Report | None = None) -> "Iterator[Iterable[Found[Account]]]":
@@ -251,7 +269,7 @@ class Settings:
         yield self._find_elsewhere(lambda files: files.accounts, report)
         if report is not None:
             for files in (wallet, *self._elsewhere.values()):
-                with suppress(ValidationError):  # it is reported already
+                with suppress(ValidationError):  # this error has been reported already
                     list(map(report, files.unreadable))
 
     def _active_account(self) -> "Found[Account]":
@@ -260,14 +278,14 @@ class Settings:
             return Found(wallet.account(), OURS, wallet.path)
         except NotFoundError as error:
             elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
-            others = ", ".join(each.what.alias for each in elsewhere)
+            others = ", ".join(account.what.alias for account in elsewhere)
             if others and error.code == "wallet_empty":
-                error.hint = f"`nexus-tools wallet use` takes one of {others}"
-                error.hint += ", `nexus-tools wallet new` makes one"
+                error.hint = f"Run `nexus-tools wallet use` with one of {others},"
+                error.hint += " or `nexus-tools wallet new` to create a key."
             raise
 
     def use_account(self, found: "Found[Account]") -> None:
-        """Let an account sign from now on."""
+        """Make an account the one that signs from now on."""
         address = found.what.address
         if found.source == OURS:
             self.open_wallet().use(address)
@@ -278,7 +296,7 @@ class Settings:
         self.save()
 
     def rename_account(self, found: "Found[Account]", alias: str) -> None:
-        """Give a key of ours another alias, also where the file names it by that.
+        """Change the alias of a key in our keystore, and in the settings file where it is named.
 
         Raises `alias_invalid` or `alias_taken`.
         """
@@ -288,7 +306,7 @@ class Settings:
             self.save()
 
     def remove_account(self, found: "Found[Account]") -> None:
-        """Forget a key of ours for good; the file names it no more."""
+        """Delete a key from our keystore, and remove it from the settings file."""
         self.open_wallet().remove(found.what.address)
         if found.what.is_named(self.values.get("wallet", "")):
             del self.values["wallet"]
@@ -299,7 +317,7 @@ class Settings:
     def _find_elsewhere(
         self, read: "Callable[[Files], Sequence[T]]", report: Report | None
     ) -> Iterator[Found[T]]:
-        """What the files of other programs have. Without `report`, a broken one is an error."""
+        """Yield entries of other programs' files. Without `report`, a broken file is an error."""
         for source, files in self._elsewhere.items():
             try:
                 found = read(files)
@@ -308,7 +326,7 @@ class Settings:
                     raise
                 report(error)
             else:
-                yield from (Found(each, source, files.file) for each in found)
+                yield from (Found(item, source, files.file) for item in found)
 
     @cached_property
     def _elsewhere(self) -> "dict[str, Files]":
@@ -316,7 +334,7 @@ class Settings:
 
     @cached_property
     def sui_files(self) -> "SuiFiles":
-        """Networks and keys of the Sui CLI."""
+        """The networks and keys of the Sui CLI."""
         from nexus_tools.sui.keystore import SuiFiles
 
         return SuiFiles(sui_config_directory())
@@ -330,7 +348,7 @@ class Settings:
     # --- Deployments
 
     def find_deployment(self, network: str, chain_id: str) -> "Deployment":
-        """The package as it is published on a network, if that is still the same chain.
+        """Return the package published on a network, if the network still has the same chain.
 
         Raises `package_not_published`.
         """
@@ -339,23 +357,23 @@ class Settings:
         document = self.deployments.get(network)
         deployment = Deployment.parse(document) if document else None
         if deployment is None or deployment.chain_id != chain_id:
-            reason = "which has a new chain since" if deployment else "as far as this machine knows"
+            reason = "since its chain was reset" if deployment else "as far as this machine knows"
             raise NotFoundError(
                 "package_not_published",
-                f"the Move package is not published on {network}, {reason}",
-                hint="`nexus-tools package publish` does it,"
-                " `nexus-tools package use ID` takes a published one",
+                f"the Move package is not published on {network} {reason}",
+                hint="Run `nexus-tools package publish` to publish it,"
+                " or `nexus-tools package use ID` to use a published one.",
             )
         return deployment
 
     def remember(self, deployment: "Deployment", network: str) -> None:
-        """Keep where the package is published on a network."""
+        """Store the deployment of the package on a network."""
         known = {key: value for key, value in deployment.as_json().items() if value is not None}
         self.deployments[network] = known
         self.save()
 
     def find_locks(self, network: str, chain_id: str) -> "LockDeployment | None":
-        """The `upgrade_lock` that is used on a network, if that is still the same chain."""
+        """Return the `upgrade_lock` package of a network, if it still has the same chain."""
         from nexus_tools.contracts import LockDeployment
 
         document = self.upgrade_locks.get(network)
@@ -363,6 +381,6 @@ class Settings:
         return locks if locks and locks.chain_id == chain_id else None
 
     def remember_locks(self, locks: "LockDeployment", network: str) -> None:
-        """Keep which `upgrade_lock` is used on a network."""
+        """Store the `upgrade_lock` package of a network."""
         self.upgrade_locks[network] = locks.as_json()
         self.save()

@@ -1,7 +1,7 @@
-"""The file `config.toml`: settings and tables, which several commands may change at once.
+"""The file `config.toml`: settings and tables that several commands may change at the same time.
 
-A command reads the file when it starts and may wait for a person or a network before it writes. So
-it writes only what it changed itself, and keeps what others have changed since.
+A command reads the file when it starts, and may wait for a user or a network before it writes. So
+it writes only its own changes, and keeps what other processes have changed since.
 """
 
 from collections.abc import Mapping
@@ -14,22 +14,22 @@ from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.support.text_file import read_text
 
 KEYS = {
-    "network": "the network that commands work on",
-    "wallet": "alias or address of the key that signs",
-    "keystore": "file with the keys, as the Sui client writes it; its name ends in .keystore",
-    "timeout": "how long a node or a faucet may take to respond: 10s",
-    "max_gas_price": "the highest gas price that is accepted from a node, in MIST: 10000",
-    "leaders": "ids of the leaders that your invocations name, with commas between",
+    "network": "the network that commands use",
+    "wallet": "the alias or address of the key that signs",
+    "keystore": "the file with the keys in the format of the Sui CLI, named *.keystore",
+    "timeout": "the timeout for a response of a node or a faucet, for example 10s",
+    "max_gas_price": "the maximum gas price accepted from a node in MIST, for example 10000",
+    "leaders": "the IDs of the leaders that your invocations name, separated by commas",
 }
 TABLES = ("networks", "deployments", "upgrade_locks")
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Return the settings of a file and all tables, empty for a missing file.
+    """Return the settings and all tables of a file. A missing file gives empty tables.
 
     Raises `config_invalid`.
     """
-    import tomllib  # noqa: PLC0415 - not for who has no such file
+    import tomllib  # noqa: PLC0415 - only needed to read the file
 
     try:
         document = tomllib.loads(read_text(path))
@@ -40,20 +40,20 @@ def read_document(path: Path) -> dict[str, Any]:
     tables = {table: document.pop(table, {}) for table in TABLES}
     for value in tables.values():
         if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise _invalid(path, f"{', '.join(TABLES)} are tables of tables")
+            raise _invalid(path, f"{', '.join(TABLES)} must be tables of tables")
     for key, value in document.items():
         if key not in KEYS or not isinstance(value, str):
             likely = suggestion(key, KEYS.keys() - {key})
-            raise _invalid(path, f"{key} = {value!r} is no setting", likely)
+            raise _invalid(path, f"{key} = {value!r} is not a valid setting", likely)
     return document | tables
 
 
 def change_document(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Change in the file what differs between two documents; return what the file has then.
+    """Apply the difference between two documents to the file; return the new content.
 
-    It is written atomically, for its owner alone. Raises `config_invalid`.
+    The file is written atomically and is readable only by its owner. Raises `config_invalid`.
     """
-    import tomli_w  # noqa: PLC0415 - when it is used
+    import tomli_w  # noqa: PLC0415 - only needed to write the file
 
     with locked(path):
         there = read_document(path)
@@ -77,5 +77,5 @@ def _changed(
 
 
 def _invalid(path: Path, reason: str, hint: str = "") -> UsageError:
-    hint = hint or "correct or delete the file"
+    hint = hint or "Correct or delete the file."
     return UsageError("config_invalid", f"{path}: {reason}", hint=hint)

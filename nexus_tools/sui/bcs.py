@@ -1,7 +1,7 @@
-"""Binary Canonical Serialization: codecs that are put together from smaller ones.
+"""Binary Canonical Serialization (BCS): codecs that are composed of smaller codecs.
 
 Source: the BCS specification (github.com/diem/bcs). A codec reads from bytes at a position and
-writes to a bytearray, so that nested values need no intermediate copies.
+writes to a bytearray, so nested values need no intermediate copies.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,9 +28,9 @@ class BcsError(ValidationError):
 
 
 class Codec(Generic[T]):
-    """How values of one type are read and written.
+    """A pair of functions that read and write the values of one type.
 
-    `read(data, position)` gives the value and the position after it; it may raise `BcsError` or,
+    `read(data, position)` returns the value and the position after it. It may raise `BcsError` or,
     at the end of the data, `IndexError`. `write(value, out)` appends to `out`.
     """
 
@@ -41,7 +41,7 @@ class Codec(Generic[T]):
         self.write = write
 
     def decode(self, data: bytes) -> T:
-        """Read a value that fills `data`. Raises `BcsError`."""
+        """Read a value that spans all of `data`. Raises `BcsError`."""
         try:
             value, end = self.read(data, 0)
         except IndexError:
@@ -49,23 +49,23 @@ class Codec(Generic[T]):
         except UnicodeDecodeError as error:
             raise BcsError(f"a string is not UTF-8: {error.reason}") from None
         if end != len(data):
-            raise BcsError(f"{len(data) - end} bytes are left over after the value")
+            raise BcsError(f"{len(data) - end} unexpected bytes follow the value")
         return value
 
     def encode(self, value: T) -> bytes:
-        """The bytes of `value`. Raises `BcsError` if it does not fit the type."""
+        """Return the bytes of `value`. Raises `BcsError` if it is not of the codec's type."""
         out = bytearray()
         try:
             self.write(value, out)
         except (OverflowError, ValueError, TypeError, AttributeError, KeyError) as error:
-            raise BcsError(f"{value!r:.80} does not fit the type: {error}") from None
+            raise BcsError(f"{value!r:.80} is not a value of the type: {error}") from None
         return bytes(out)
 
 
 class _LateCodec(Codec[T]):
-    """A codec whose functions are made when one of them is first asked for.
+    """A codec whose functions are compiled at their first use.
 
-    A program reads and writes a few of all the types that there are.
+    A program reads and writes only a few of all types.
     """
 
     __slots__ = ("_make",)
@@ -81,7 +81,7 @@ class _LateCodec(Codec[T]):
 
 
 def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
-    """Read a length or a variant: at most 32 bits, in the shortest form."""
+    """Read a length or a variant number: at most 32 bits, in the shortest form."""
     byte = data[position]
     if byte < 0x80:
         return byte, position + 1
@@ -108,7 +108,7 @@ def _take(data: bytes, position: int, size: int) -> tuple[bytes, int]:
 
 
 class UnsignedCodec(Codec[int]):
-    """Codec of an unsigned integer of `size` bytes, little-endian."""
+    """A codec of unsigned little-endian integers of `size` bytes."""
 
     __slots__ = ("size",)
 
@@ -129,7 +129,7 @@ u8, u16, u32, u64, u128, u256 = map(UnsignedCodec, (1, 2, 4, 8, 16, 32))
 def _read_boolean(data: bytes, position: int) -> tuple[bool, int]:
     byte = data[position]
     if byte > 1:
-        raise BcsError(f"a boolean is 0 or 1, not {byte}")
+        raise BcsError(f"expected 0 or 1 for a boolean, got {byte}")
     return byte == 1, position + 1
 
 
@@ -137,7 +137,7 @@ boolean: Codec[bool] = Codec(_read_boolean, lambda value, out: out.append(1 if v
 
 
 def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
-    """Codec of exactly `size` bytes, given to `make`."""
+    """Return a codec of exactly `size` bytes, which `make` converts to the value."""
 
     def read(data: bytes, position: int) -> tuple[T, int]:
         raw, end = _take(data, position, size)
@@ -145,13 +145,13 @@ def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
 
     def write(value: Any, out: bytearray) -> None:
         if len(value) != size:
-            raise BcsError(f"{size} bytes are expected, not {len(value)}")
+            raise BcsError(f"expected {size} bytes, got {len(value)}")
         out.extend(value)
 
     return Codec(read, write)
 
 
-# Most lengths and all variants are below 128: one byte, which is read and written in place.
+# Most lengths and all variants are below 128: one byte, which is read and written inline.
 
 
 def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
@@ -182,7 +182,7 @@ string: Codec[str] = Codec(_read_string, lambda value, out: _write_bytes(value.e
 
 
 def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
-    """Codec of a sequence; reads tuples, writes any sequence."""
+    """Return a codec of sequences; it reads tuples and writes any sequence."""
 
     def read(data: bytes, position: int) -> tuple[tuple[T, ...], int]:
         length = data[position]
@@ -207,7 +207,7 @@ def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
 
 
 def option(element: Codec[T]) -> Codec[T | None]:
-    """Codec of a value that may be missing."""
+    """Return a codec of an optional value."""
 
     def read(data: bytes, position: int) -> tuple[T | None, int]:
         present, position = _read_boolean(data, position)
@@ -224,7 +224,7 @@ def option(element: Codec[T]) -> Codec[T | None]:
 
 
 def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
-    """Codec of a tuple."""
+    """Return a codec of a tuple."""
 
     def read(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
         values = []
@@ -241,19 +241,19 @@ def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
 
 
 def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
-    """Codec of a class with these codecs for the fields that it is made of, in order."""
+    """Return a codec of a class, with one codec for each of its fields in order."""
     names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # T is a `Struct`
     if len(names) != len(fields):
-        raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(fields)}")
+        raise TypeError(f"{cls.__name__} has {len(names)} fields, got {len(fields)} codecs")
     return _LateCodec(lambda: _struct_functions(cls, names, fields))
 
 
 def _struct_functions(
     cls: type[T], names: Sequence[str], fields: Sequence[Codec[Any]]
 ) -> tuple[Reader[T], Writer[T]]:
-    """Straight-line code, as `dataclasses` makes methods: no loop over the fields.
+    """Compile straight-line code without a loop over the fields, as `dataclasses` does.
 
-    Of a class with an `Address` and a u64 it is
+    For a class with an `Address` and a u64, the writer is
 
         def write(value, out):
             write0(value.owner, out)
@@ -274,7 +274,7 @@ def _struct_functions(
 
 
 def _read_line(place: int, codec: Codec[Any]) -> str:
-    """Reads the field in this place; a number without a call of its own."""
+    """Return the line that reads the field at an index; integers need no function call."""
     if not isinstance(codec, UnsignedCodec):
         return f"    value{place}, position = read{place}(data, position)\n"
     return (
@@ -285,14 +285,14 @@ def _read_line(place: int, codec: Codec[Any]) -> str:
 
 
 def _write_line(place: int, name: str, codec: Codec[Any]) -> str:
-    """Writes the field of this name; a number without a call of its own."""
+    """Return the line that writes the field of this name; integers need no function call."""
     if not isinstance(codec, UnsignedCodec):
         return f"    write{place}(value.{name}, out)\n"
     return f"    out += value.{name}.to_bytes({codec.size}, 'little')\n"
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
-    """Codec of one of several classes, told apart by a number: their place in `variants`."""
+    """Return a codec of one of several classes; a class's number is its index in `variants`."""
     return _LateCodec(lambda: _choice_functions(name, variants))
 
 
@@ -320,7 +320,7 @@ def _choice_functions(
 
 
 def unit_enum(cls: type[E]) -> Codec[E]:
-    """Codec of an `Enum` whose members carry no data; their order of definition counts."""
+    """Return a codec of an `Enum` whose members have no data, numbered in order of definition."""
     members = list(cls)
     numbers = {member: encoded_uleb128(number) for number, member in enumerate(members)}
 
@@ -335,12 +335,12 @@ def unit_enum(cls: type[E]) -> Codec[E]:
 
 
 def wrapper(cls: type[T], inner: Codec[Any]) -> tuple[type[T], Codec[T]]:
-    """A variant of `choice`: a class with one field."""
+    """Return a variant of `choice`: a class with one field."""
     return cls, struct(cls, inner)
 
 
 def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
-    """Codec that is looked up when it is used, for types that contain themselves."""
+    """Return a codec that is looked up at each use, for types that contain themselves."""
     return Codec(
         lambda data, position: codec().read(data, position),
         lambda value, out: codec().write(value, out),
@@ -348,7 +348,7 @@ def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
 
 
 def late(make: Callable[[], Codec[T]]) -> Codec[T]:
-    """Codec that is made when it is first used, and once: others that it needs may follow it."""
+    """Return a codec that is built once at its first use, so it may use codecs defined later."""
 
     def functions() -> tuple[Reader[T], Writer[T]]:
         codec = make()

@@ -1,16 +1,16 @@
-"""Every error that a user of `nexus_tools` can meet.
+"""All errors that users of `nexus_tools` can encounter.
 
-    NexusError                 exit code 1   failed
-    ├── UsageError                       2   wrong usage: an option, a setting, a file
-    ├── NotFoundError                    3   there is no such tool, object, wallet, network
-    ├── NotNowError                      4   too early, or the wrong state for this verb
-    ├── RefusedOnChainError              5   the chain executed the transaction and aborted it
-    ├── UnreachableError                 6   a network, a node or a tool does not respond
-    ├── ValidationError                  7   data breaks a rule: FQN, schema, definition, ports
-    └── NotAllowedError                  8   not the owner, a bad key, a refused address
+NexusError                 exit code 1   failed
+├── UsageError                       2   wrong usage: an option, a setting, a file
+├── NotFoundError                    3   a tool, object, wallet or network does not exist
+├── NotNowError                      4   too early, or the wrong state for this operation
+├── RefusedOnChainError              5   the chain executed the transaction and aborted it
+├── UnreachableError                 6   a network, a node or a tool does not respond
+├── ValidationError                  7   data is invalid: FQN, schema, definition, ports
+└── NotAllowedError                  8   not the owner, an invalid key, a refused address
 
-The class says what a caller can do about it, and is the exit code of the command line; `code` is a
-stable word for programs; the message says what is wrong and where, the hint what to do next.
+The class tells what a caller can do, and determines the exit code of the command line. `code` is a
+stable identifier for programs. The message says what is wrong and where; the hint says what to do.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 
 class NexusError(Exception):
-    """Something that a user can understand and act upon.
+    """An error that a user can understand and act on.
 
-    `code` is snake_case and stable over releases. `details` are JSON values for programs.
+    `code` is snake_case and stable across releases. `details` are JSON values for programs.
     """
 
     exit_code: ClassVar[int] = 1
@@ -43,7 +43,7 @@ class NexusError(Exception):
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
     def as_json(self) -> dict[str, Any]:
-        """The error as the command line prints it with `--json`."""
+        """Return the error as the command line prints it with `--json`."""
         return {
             "code": self.code,
             "message": self.message,
@@ -59,36 +59,36 @@ class UsageError(NexusError):
 
 
 class NotFoundError(NexusError):
-    """There is no such tool, object, wallet or network."""
+    """A tool, object, wallet or network that does not exist."""
 
     exit_code = 3
 
 
 class NotNowError(NexusError):
-    """It is too early, or the state is wrong for this verb."""
+    """An operation that is too early, or not possible in the current state."""
 
     exit_code = 4
 
 
 class RefusedOnChainError(NexusError):
-    """The chain executed the transaction and aborted it, or refused to execute it."""
+    """A transaction that the chain aborted or refused to execute."""
 
     exit_code = 5
 
 
 class UnreachableError(NexusError):
-    """A network, a node or a tool does not respond."""
+    """A network, a node or a tool that does not respond."""
 
     exit_code = 6
 
 
 class ValidationError(NexusError):
-    """Data breaks a rule: an FQN, a schema, a definition, the ports of an invocation."""
+    """Invalid data: an FQN, a schema, a definition, or the ports of an invocation."""
 
     exit_code = 7
 
 
 class NotAllowedError(NexusError):
-    """The wallet is not the owner, a key is bad, or an address is refused."""
+    """A missing permission: another owner, an invalid key or a refused address."""
 
     exit_code = 8

@@ -1,7 +1,7 @@
-"""A framework of somebody else's: read from a node once, or from a folder of compiled modules.
+"""Frameworks of other networks, downloaded once from a node or read from compiled modules.
 
-What was read from a node is kept by its digest under the user's cache directory, and by the node's
-URL which one it was: the node is not asked again.
+A downloaded framework is cached by its digest in the user's cache directory, together with the
+node's URL. So the node is not queried again.
 """
 
 import json
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 async def find_release(source: str, cache: Path) -> "Release":
-    """The framework in a folder with `.mv` files, or of the node at a URL.
+    """Return the framework from a folder with `.mv` files, or from the node at a URL.
 
-    Raises `framework_source_invalid` for what is neither, `framework_incomplete`, and as
-    `SuiClient` does.
+    Raises `framework_source_invalid` for other sources, `framework_incomplete`, and as `SuiClient`
+    does.
     """
     from nexus_tools.sui.localnet.framework import read_release  # noqa: PLC0415 - 20 ms
 
@@ -31,7 +31,7 @@ async def find_release(source: str, cache: Path) -> "Release":
         raise UsageError(
             "framework_source_invalid",
             f"{source} is neither a folder nor the URL of a node",
-            hint="name a folder with .mv files, or a URL such as https://fullnode.mainnet.sui.io:443",
+            hint="Give a folder with .mv files, or a URL such as https://fullnode.mainnet.sui.io:443.",
         )
     url = source.rstrip("/")
     return _known_release(url, cache) or await _fetched_release(url, cache)
@@ -63,8 +63,8 @@ async def _fetched_release(url: str, cache: Path) -> "Release":
         write_release,
     )
 
-    read = {address: await _read(url, address) for address in FRAMEWORK_NAMES}
-    modules = {address: dict(package.modules) for address, package in read.items()}
+    packages = {address: await _read(url, address) for address in FRAMEWORK_NAMES}
+    modules = {address: dict(package.modules) for address, package in packages.items()}
     release = Release(url, packages_of(modules))
     write_release(release, _folder(release.digest, cache))
     _remember(url, release.digest, cache)
@@ -86,7 +86,9 @@ async def _read(url: str, address: bytes) -> "MovePackage":
     async with SuiClient(Network(url, url)) as client:
         value = await client.object(Address(address))
     if value is None or not isinstance(value.data, MovePackage):
-        raise NotFoundError("package_unknown", f"{url} has no package 0x{address[-1]:x}")
+        raise NotFoundError(
+            "package_unknown", f"the package 0x{address[-1]:x} does not exist at {url}"
+        )
     return value.data
 
 

@@ -1,4 +1,4 @@
-"""Networks: where a node and its faucet answer."""
+"""Networks: the URLs of a node and its faucet."""
 
 import shlex
 from urllib.parse import urlsplit
@@ -12,20 +12,21 @@ MAX_GAS_PRICE_MIST = 10_000
 """The highest reference gas price that a client accepts by default, in MIST per unit.
 
 Since 2023, validators of Sui's mainnet have set prices between 500 and 1 000, and those of testnet
-and devnet 1 000, as the localnet has. Ten times the highest of them leaves room for an expensive
-epoch. A node that lies can cost a user ten times the usual gas, and not the 50 000 000 times that
-the protocol allows.
+and devnet 1 000, like the localnet. Ten times the highest of them leaves room for an expensive
+epoch. A dishonest node can cost a user ten times the usual gas, instead of the 50 000 000 times
+that the protocol allows.
 """
 
 
 class Network(Struct, frozen=True):
-    """A Sui network by name, with the URL of a node that speaks gRPC.
+    """A Sui network by name, with the URL of a node that serves gRPC.
 
-    `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
-    checkpoint in base58; where it is given, a client refuses a node of another chain. It also
-    refuses a node that reports a gas price above `max_gas_price_mist`, as each transaction pays it.
-    With `has_profile`, the settings of this machine lead from the name to this network: hints name
-    it in commands. The name of a localnet in a program leads to another one, if to any.
+    `faucet_url` is the root of a faucet, if the network has one. `chain_id` is the digest of the
+    first checkpoint in base58; if it is set, a client rejects a node of another chain. A client
+    also rejects a node that reports a gas price above `max_gas_price_mist`, because each
+    transaction pays it. `has_profile` means that this machine's settings resolve the name to this
+    network, so hints can use the name in commands. A localnet that a program starts has no profile:
+    its name may resolve to another localnet.
     """
 
     name: str
@@ -37,27 +38,27 @@ class Network(Struct, frozen=True):
 
     @property
     def is_localnet(self) -> bool:
-        """Whether the node is a localnet, which is its own faucet: tools are on this machine."""
+        """Whether the node is a localnet (its own faucet), with tools on this machine."""
         return self.url == self.faucet_url
 
     @property
     def quoted_name(self) -> str:
-        """Return the name as a word of a shell command."""
+        """The name, quoted for a shell command."""
         return shlex.quote(self.name)
 
     def with_gas_price_limit(self, limit_mist: int | None) -> "Network":
-        """Return the network with another limit for the gas price, unless that is None."""
+        """Return the network with another gas price limit; None keeps the current one."""
         if limit_mist is None:
             return self
         return replace(self, max_gas_price_mist=limit_mist)
 
     def endpoint(self) -> "Endpoint":
-        """Host, port and TLS of the node. Raises `network_url_invalid`."""
+        """Return the host, port and TLS setting of the node. Raises `network_url_invalid`."""
         return Endpoint.parse(self.url)
 
 
 class Endpoint(Struct, frozen=True):
-    """Where to connect to, and whether with TLS."""
+    """A host and port to connect to, with or without TLS."""
 
     host: str
     port: int
@@ -65,7 +66,7 @@ class Endpoint(Struct, frozen=True):
 
     @classmethod
     def parse(cls, url: str) -> "Endpoint":
-        """Read `http://host[:port]` or `https://host[:port]`. Raises `network_url_invalid`."""
+        """Parse `http://host[:port]` or `https://host[:port]`. Raises `network_url_invalid`."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
             raise _bad_url(url)
@@ -89,12 +90,12 @@ TESTNET = Network(
 MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443", has_profile=True)
 
 NETWORKS = {network.name: network for network in (LOCALNET, DEVNET, TESTNET, MAINNET)}
-"""The networks that everyone knows, by name."""
+"""The well-known networks, by name."""
 
 
 def _bad_url(url: str) -> UsageError:
     return UsageError(
         "network_url_invalid",
-        f"{url[:200]!r} is not the URL of a node",
+        f"{url[:200]!r} is not a valid node URL",
         hint="write http://host:port or https://host:port",
     )

@@ -1,4 +1,4 @@
-"""Building programmable transactions: inputs and commands, without reading the network."""
+"""A builder of programmable transactions: inputs and commands, without reading the network."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,20 +38,20 @@ MAX_PURE_BYTES = 16 * 1024
 """The largest pure input: `max_pure_argument_size` of the protocol configuration."""
 
 MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
-"""The longest `vector<u8>` in one pure input: behind a length of three bytes."""
+"""The longest `vector<u8>` in one pure input, after a length of three bytes."""
 
 
 class UnresolvedObject(Struct, frozen=True):
-    """An object by its id; who knows its owner and version turns it into an `ObjectArgument`."""
+    """An object known only by its ID; it is resolved to an `ObjectArgument` before sending."""
 
     object_id: Address
     mutable: bool
 
 
 class TransactionBuilder:
-    """Collects inputs and commands; each command gives the argument that stands for its result.
+    """A builder that collects inputs and commands; each command returns its result as an argument.
 
-    An object is named once among the inputs, however often it is used; used mutably once, it is
+    An object appears once among the inputs, however often it is used. It is mutable if any use is
     mutable.
     """
 
@@ -65,27 +65,27 @@ class TransactionBuilder:
     # --- Inputs
 
     def pure(self, codec: Codec[Any], value: Any) -> InputArgument:
-        """A value of a type that is no object."""
+        """Return an input for a value of a type that is not an object."""
         encoded = codec.encode(value)
         if len(encoded) > MAX_PURE_BYTES:
             raise ValidationError(
                 "pure_input_too_large",
-                f"a pure input has at most {MAX_PURE_BYTES} bytes, this one has {len(encoded)}",
+                f"expected at most {MAX_PURE_BYTES} bytes for a pure input, got {len(encoded)}",
             )
         return self._append(Pure(encoded))
 
     def u64(self, value: int) -> InputArgument:
-        """A `u64`."""
+        """Return a `u64` input."""
         return self.pure(u64, value)
 
     def address(self, value: Address) -> InputArgument:
-        """An `address`."""
+        """Return an `address` input."""
         return self.pure(ADDRESS, value)
 
     def byte_vector(self, value: bytes) -> Argument:
-        """A `vector<u8>` of any length: beyond one pure input it is joined from chunks.
+        """Return a `vector<u8>` of any length; beyond one pure input, it is joined from chunks.
 
-        Joining is a Move loop over the bytes, and costs about a million instructions for 48 KiB.
+        Joining is a Move loop over the bytes. It costs about a million instructions for 48 KiB.
         """
         if len(value) <= MAX_CHUNK_BYTES:
             return self.pure(byte_vector, value)
@@ -98,14 +98,14 @@ class TransactionBuilder:
         return joined
 
     def withdrawal(self, amount: int, coin_type: TypeTag) -> InputArgument:
-        """The right to take up to `amount` from the sender's address balance.
+        """Return the right to withdraw up to `amount` from the sender's address balance.
 
-        `0x2::coin::redeem_funds` and `0x2::balance::redeem_funds` make money of it.
+        `0x2::coin::redeem_funds` and `0x2::balance::redeem_funds` convert it to funds.
         """
         return self._append(FundsWithdrawal(amount, coin_type, 0))
 
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
-        """An object by its id; `mutable` counts if it is shared. By value means mutable."""
+        """Return an object input; `mutable` matters if it is shared, also when passed by value."""
         if object_id == CLOCK:
             return self.resolved(clock_input(mutable=False))
         place = self._objects.get(object_id)
@@ -117,7 +117,7 @@ class TransactionBuilder:
         return InputArgument(place)
 
     def resolved(self, argument: ObjectArgument) -> InputArgument:
-        """An object whose owner and version are known."""
+        """Return an input for an object whose owner and version are known."""
         object_id = _object_id(argument)
         place = self._objects.get(object_id)
         if place is None:
@@ -157,31 +157,31 @@ class TransactionBuilder:
         arguments: Sequence[Argument] = (),
         type_arguments: Sequence[TypeTag] = (),
     ) -> Result:
-        """Call a function."""
+        """Call a Move function."""
         return self.command(
             MoveCall(package, module, function, tuple(type_arguments), tuple(arguments))
         )
 
     def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
-        """Take coins of these amounts (MIST, for SUI) from a coin; a new coin for each amount."""
+        """Split one new coin for each amount (MIST for SUI) off a coin."""
         result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
         return tuple(result[place] for place in range(len(amounts)))
 
     def merge_coins(self, destination: Argument, sources: Sequence[Argument]) -> None:
-        """Put coins into a coin."""
+        """Merge coins into a coin."""
         self.command(MergeCoins(destination, tuple(sources)))
 
     def transfer_objects(self, objects: Sequence[Argument], recipient: Address) -> None:
-        """Send objects to an address."""
+        """Transfer objects to an address."""
         self.command(TransferObjects(tuple(objects), self.address(recipient)))
 
     def deposit(self, coin: Argument, recipient: Address, coin_type: TypeTag) -> None:
-        """Put a coin into the address balance of an address."""
+        """Deposit a coin in the address balance of an address."""
         arguments = [coin, self.address(recipient)]
         self.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, (coin_type,))
 
     def make_move_vec(self, elements: Sequence[Argument], element_type: TypeTag | None) -> Result:
-        """Make a vector."""
+        """Create a vector."""
         return self.command(MakeMoveVec(element_type, tuple(elements)))
 
     def publish(self, modules: Sequence[bytes], dependencies: Sequence[Address]) -> Result:
@@ -198,21 +198,21 @@ class TransactionBuilder:
         """Publish the next version of a package; the result is an `UpgradeReceipt`."""
         return self.command(Upgrade(tuple(modules), tuple(dependencies), package, ticket))
 
-    # --- The whole
+    # --- The finished transaction
 
     @property
     def objects(self) -> frozenset[Address]:
-        """The ids of the objects among the inputs."""
+        """The IDs of the objects among the inputs."""
         return frozenset(self._objects)
 
     def unresolved(self) -> tuple[UnresolvedObject, ...]:
-        """The objects of which only the id is known."""
+        """Return the objects that are known only by ID."""
         return tuple(value for value in self._inputs if isinstance(value, UnresolvedObject))
 
     def finish(
         self, objects: Mapping[Address, ObjectArgument] | None = None
     ) -> ProgrammableTransaction:
-        """The transaction, with `objects` in place of the ids. Raises `object_unresolved`."""
+        """Return the transaction with `objects` for the IDs. Raises `object_unresolved`."""
         known = objects or {}
         inputs: list[Input] = []
         for value in self._inputs:
@@ -222,7 +222,7 @@ class TransactionBuilder:
                 inputs.append(known[value.object_id])
             else:
                 raise ValidationError(
-                    "object_unresolved", f"owner and version of {value.object_id} are not known"
+                    "object_unresolved", f"the owner and version of {value.object_id} are unknown"
                 )
         return ProgrammableTransaction(tuple(inputs), tuple(self._commands))
 

@@ -1,8 +1,8 @@
-"""Fixtures for tests that need a Sui network: `localnet`, `wallet`, `publish` and others.
+"""Pytest fixtures for tests that need a Sui network: `localnet`, `wallet`, `publish` and others.
 
-pytest finds this module by itself once nexus-tools is installed, so it imports nothing that is
-heavy before a fixture is used. All fixtures are plain: they serve sync tests, and async ones under
-any plugin that runs them. docs/guides/pytest.md is the guide.
+pytest loads this module as soon as nexus-tools is installed, so heavy imports wait until a fixture
+is used. All fixtures are synchronous: they work in sync tests, and in async tests under any
+plugin. The guide is docs/guides/pytest.md. Begin reading in `given`, which has the fixtures' types.
 """
 
 import os
@@ -49,23 +49,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         _FRAMEWORK_OPTION,
         metavar="URL|FOLDER",
-        help="take the Sui framework of the node at URL, or one whose .mv files are in FOLDER",
+        help="use the Sui framework of the node at URL, or of the .mv files in FOLDER",
     )
     group.addoption(
-        _VERSION_OPTION, metavar="NUMBER", type=int, help="the protocol version whose rules hold"
+        _VERSION_OPTION, metavar="NUMBER", type=int, help="protocol version of the network"
     )
     group.addoption(
         _URL_OPTION,
         metavar="URL",
-        help="use the node at URL, with a faucet there, instead of a network per process;"
-        " nothing is reverted, and tests that move the clock are skipped",
+        help="use the node at URL, which must have a faucet, instead of a network per process;"
+        " changes are not reverted, and tests that move the clock are skipped",
     )
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say that tests share a node, if they do."""
+    """Report that the tests share a node, if they do."""
     url = config.getoption(_URL_OPTION)
-    return url and f"localnet: {url}, which keeps its state: no snapshot before a test, no revert"
+    return url and f"localnet: {url} (shared: changes of tests are not reverted)"
 
 
 # --- Fixtures
@@ -73,7 +73,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.fixture(scope="session")
 def _nexus_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
-    """The network of this process, from the first test that needs it."""
+    """Provide the network of this process. It starts with the first test that needs it."""
     url = request.config.getoption(_URL_OPTION)
     if url:
         yield Session(LocalnetFixture(url.rstrip("/"), None))
@@ -98,13 +98,13 @@ def _release(source: str | None) -> "Release | None":
 
 @pytest.fixture(scope="session")
 def session_localnet(_nexus_session: Session) -> LocalnetFixture:
-    """The network for fixtures of a wider scope: what they do is there for all tests after."""
+    """Provide the network for fixtures of a wider scope. Their changes stay for all later tests."""
     return _nexus_session.localnet
 
 
 @pytest.fixture
 def localnet(session_localnet: LocalnetFixture) -> Iterator[LocalnetFixture]:
-    """A Sui network as it was before: what a test does to it ends with the test."""
+    """Provide a Sui network, and revert the test's changes when the test ends."""
     if not session_localnet.is_own:
         yield session_localnet
         return
@@ -115,7 +115,7 @@ def localnet(session_localnet: LocalnetFixture) -> Iterator[LocalnetFixture]:
 
 @pytest.fixture
 def wallet(_nexus_session: Session, localnet: LocalnetFixture) -> WalletFixture:  # noqa: ARG001
-    """A key that has 1 000 SUI, and a client that signs with it."""
+    """Provide a key with 1 000 SUI, and a client that signs with it."""
     names = iter(range(1 << 32))
 
     def another() -> WalletFixture:
@@ -127,7 +127,7 @@ def wallet(_nexus_session: Session, localnet: LocalnetFixture) -> WalletFixture:
 
 @pytest.fixture
 def sui_client(wallet: WalletFixture) -> "SuiClient":
-    """The client of `wallet`."""
+    """Provide the client of `wallet`."""
     return wallet.client
 
 
@@ -138,7 +138,7 @@ def publish(
     localnet: LocalnetFixture,
     request: pytest.FixtureRequest,
 ) -> PublishFixture:
-    """Publishes a Move package from its folder or from compiled modules."""
+    """Provide a function that publishes a Move package from a folder or from compiled modules."""
     return PublishFixture(_nexus_session.compiled, wallet, localnet, request.path.parent)
 
 
@@ -150,10 +150,10 @@ def on_chain_tools(
     localnet: LocalnetFixture,
     request: pytest.FixtureRequest,
 ) -> "Callable[[str | os.PathLike[str]], CalledTools]":
-    """Publishes the Move package in a folder, and has its on-chain tools called by a Leader.
+    """Provide a function that publishes a Move package and lets a Leader call its on-chain tools.
 
-    They are those whose definitions stand beside `Move.toml`; a relative folder is one beside the
-    test's file. It is compiled for each call, which needs the extra `compiler`.
+    The definitions of the tools are the files next to `Move.toml`. A relative folder is relative to
+    the test's file. The package is compiled in each call, which needs the extra `compiler`.
     """
     from nexus_tools.nexus import Nexus
     from nexus_tools.testing.move_project import CalledTools, MoveProject
@@ -168,7 +168,7 @@ def on_chain_tools(
 
 @pytest.fixture(scope="session")
 def _deployment(_nexus_session: Session) -> "Deployment":
-    """The registry's package, published before the snapshot of the first test that needs it."""
+    """Publish the registry's package before the snapshot of the first test that needs it."""
     return _nexus_session.deployment()
 
 
@@ -178,7 +178,7 @@ def registry(
     _deployment: "Deployment",
     wallet: WalletFixture,
 ) -> "ToolRegistry":
-    """The registry of tools, used with the key of `wallet`."""
+    """Provide the tool registry, used with the key of `wallet`."""
     from nexus_tools.registry import ToolRegistry
 
     return ToolRegistry(wallet.client, _nexus_session.deployment())

@@ -1,4 +1,4 @@
-"""What the fixtures of the plugin give to a test."""
+"""The types of the plugin's fixtures."""
 
 import os
 from collections.abc import Callable, Coroutine, Sequence
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Compiled = Callable[[Path, "Bundle | None"], tuple[Sequence[bytes], Sequence[bytes]]]
-"""Gives the modules of the package in a folder, and the ids of those that it depends on."""
+"""A compiler: returns the modules of the package in a folder, and the IDs of its dependencies."""
 
-_FRAMEWORK = (1, 2)  # what modules depend on, if nobody says otherwise: 0x1 and 0x2
+_FRAMEWORK = (1, 2)  # the default dependencies of modules: 0x1 and 0x2
 
 
 class LocalnetFixture:
-    """The network of a test: the one of this process, or the one at `--localnet-url`.
+    """The network of a test: a localnet in this process, or the node at `--localnet-url`.
 
-    Methods may be called in any thread, also while the test's event loop runs: the network has a
-    thread of its own.
+    Methods may be called from any thread, also while the test's event loop runs, because the
+    network
+    has a thread of its own.
     """
 
     def __init__(self, url: str, own: "ThreadedLocalnet | None") -> None:
@@ -42,7 +43,7 @@ class LocalnetFixture:
 
     @property
     def is_own(self) -> bool:
-        """Whether the network is of this process, so that its clock and state can be moved."""
+        """Whether the network runs in this process, so that its clock and state can be changed."""
         return self._own is not None
 
     @cached_property
@@ -53,7 +54,7 @@ class LocalnetFixture:
         return Network("localnet", self.url, self.url)
 
     def fund(self, recipient: "Address", *amounts_mist: int) -> None:
-        """Send SUI from the faucet to an address: a coin of each amount."""
+        """Send SUI from the faucet to an address, one coin for each amount."""
         if self._own is not None:
             self._own.fund(recipient, *amounts_mist)
             return
@@ -63,34 +64,37 @@ class LocalnetFixture:
             self.run(request_sui(self.network, recipient, amount))
 
     def advance_clock(self, milliseconds: int) -> int:
-        """Move the clock forwards at once; gives the time in ms that it shows then.
+        """Advance the clock and return the new time in ms.
 
-        Skips the test with `--localnet-url`, as do the methods below.
+        With `--localnet-url` this skips the test, and so do the methods below.
         """
-        return self._require_own("its clock is not ours to move").advance_clock(milliseconds)
+        return self._require_own("cannot advance its clock").advance_clock(milliseconds)
 
     def advance_epoch(self) -> int:
-        """End the epoch, and begin the next one; gives its number."""
-        return self._require_own("its epochs are not ours to end").advance_epoch()
+        """End the epoch, start the next one, and return its number."""
+        return self._require_own("cannot end its epoch").advance_epoch()
 
     def seed_randomness(self, seed: bytes) -> None:
-        """Let the random bytes of all rounds to come follow from a seed, in this test."""
-        self._require_own("its randomness is not ours").seed_randomness(seed)
+        """Derive all later random bytes in this test from a seed."""
+        self._require_own("cannot seed its randomness").seed_randomness(seed)
 
     def snapshot(self) -> "Snapshot":
-        """The present, to come back to within this test."""
-        return self._require_own("it cannot go back to a snapshot").snapshot()
+        """Return a snapshot of the current state, to revert to within this test."""
+        return self._require_own("cannot revert it to a snapshot").snapshot()
 
     def revert(self, snapshot: "Snapshot") -> None:
-        """Go back to a snapshot: whatever happened since did not happen."""
-        self._require_own("it cannot go back to a snapshot").revert(snapshot)
+        """Revert the network to a snapshot."""
+        self._require_own("cannot revert it to a snapshot").revert(snapshot)
 
     def trace(self, digest: "Digest") -> "TransactionTrace":
-        """What a transaction did, call by call."""
-        return self._require_own("its transactions cannot be traced").trace(digest)
+        """Return the trace of a transaction, call by call."""
+        return self._require_own("cannot trace its transactions").trace(digest)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Wait for a coroutine, in a thread of its own: how sync tests use async clients."""
+        """Run a coroutine in a separate thread and return its result.
+
+        Sync tests use async clients in this way.
+        """
         import asyncio
         from concurrent.futures import Future
         from threading import Thread
@@ -108,18 +112,18 @@ class LocalnetFixture:
 
     def _require_own(self, reason: str) -> "ThreadedLocalnet":
         if self._own is None:
-            pytest.skip(f"{self.url} is another process's network: {reason}")
+            pytest.skip(f"{self.url} belongs to another process: {reason}")
         return self._own
 
 
 @dataclass(frozen=True, slots=True)
 class WalletFixture:
-    """A key that has SUI; `client` signs with it, and needs no `async with`."""
+    """A key with SUI. Its `client` signs with the key, and needs no `async with`."""
 
     key: "KeyPair"
     client: "SuiClient"
     another: "Callable[[], WalletFixture]"
-    """Makes a further wallet, with another key and as much SUI."""
+    """Create another wallet with a new key and the same balance."""
 
     @property
     def address(self) -> "Address":
@@ -129,26 +133,26 @@ class WalletFixture:
 
 @dataclass(frozen=True, slots=True)
 class PublishedPackage:
-    """A package that `publish` published; `executed` tells what its `init` created."""
+    """A package that `publish` has published. `executed` lists the objects that `init` created."""
 
     id: "Address"
     upgrade_cap: "Address"
     executed: "Executed" = field(repr=False)
 
     def type(self, module: str, name: str, *type_params: "TypeTag") -> "StructTag":
-        """A type of the package."""
+        """Return a type of the package."""
         from nexus_tools.sui.types.type_tag import StructTag
 
         return StructTag(self.id, module, name, type_params)
 
     def created(self, module: str, name: str) -> "Address":
-        """The one object of a type that was created when the package was published."""
+        """Return the only object of a type that the package's publication created."""
         (object_id,) = self.executed.created_of(module, name)
         return object_id
 
 
 class PublishFixture:
-    """Publishes Move packages with the key of the test's `wallet`, which gets the `UpgradeCap`."""
+    """A publisher of Move packages that uses the test's `wallet`, which gets the `UpgradeCap`."""
 
     def __init__(
         self, compiled: "Compiled", wallet: WalletFixture, localnet: LocalnetFixture, beside: Path
@@ -167,11 +171,14 @@ class PublishFixture:
     ) -> PublishedPackage:
         """Publish the package in a folder with `Move.toml`, or compiled modules.
 
-        A relative folder is one beside the test's file. Modules come in the order of their
-        dependencies; the packages that they use are the framework's unless `dependencies` names
-        them. Sources are compiled once per process as long as they stay the same, which needs the
-        extra `compiler`; what they depend on is published, or in `bundle`, which makes it a
-        part of the package. Raises as `build_to_publish` and `SuiClient.execute`.
+        A relative folder is relative to the test's file. Modules are in the order of their
+        dependencies.
+        The packages that they use are the framework's unless `dependencies` names them. Unchanged
+        sources
+        are compiled once per process, which needs the extra `compiler`. Their dependencies are
+        either
+        published, or in `bundle`, which includes them in the package. Raises the same errors as
+        `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.transaction_builder import TransactionBuilder
         from nexus_tools.sui.types.address import Address

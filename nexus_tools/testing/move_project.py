@@ -1,4 +1,4 @@
-"""A Move package of on-chain tools in a folder, with their definitions beside its `Move.toml`."""
+"""A Move package of on-chain tools in a folder, with definition files next to `Move.toml`."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -28,7 +28,7 @@ NO_CHECKOUTS: Mapping[str, Path] = {}
 
 
 def is_move_project(folder: Path) -> bool:
-    """Whether there is a Move package in a folder."""
+    """Return whether a folder contains a Move package."""
     return (folder / MANIFEST).is_file()
 
 
@@ -40,11 +40,11 @@ def build_linked(
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
     bundle: "Bundle | None" = None,
 ) -> tuple[Sequence[bytes], tuple[Address, ...]]:
-    """Compile the package in a folder, and link it to ours where they are published.
+    """Compile the package in a folder, and link it to our published packages.
 
-    Gives its modules and the packages that it depends on. It is compiled against what manifests
-    name; its types are those of the first versions of our packages, its calls go to the newest
-    ones. Raises as `build_to_publish`.
+    Returns its modules and the packages that it depends on. It compiles against the packages in the
+    manifests. Types refer to the first versions of our packages, calls to the latest versions.
+    Raises the same errors as `build_to_publish`.
     """
     from nexus_tools.sui.localnet.compiler import build_to_publish
 
@@ -53,21 +53,21 @@ def build_linked(
     built = build_to_publish(
         builder, folder, checkouts=checkouts, bundle=bundle, published=published
     )
-    newest = {each.original_id: each.id for each in packages.values()}
+    newest = {package.original_id: package.id for package in packages.values()}
     dependencies = map(Address, built.dependencies)
-    return built.modules, tuple(newest.get(each, each) for each in dependencies)
+    return built.modules, tuple(newest.get(dependency, dependency) for dependency in dependencies)
 
 
 @dataclass(frozen=True, slots=True)
 class MoveProject:
-    """The folder, and the documents of the definitions of its on-chain tools by their files."""
+    """A project folder and the definitions of its on-chain tools, by file name."""
 
     folder: Path
     documents: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Find the definitions: files `*.json` with a `function`, in the order of their names.
+        """Read the definitions: all `*.json` files with a `function`, sorted by name.
 
         Raises `definition_missing` if there are none, and `definition_invalid`.
         """
@@ -79,17 +79,17 @@ class MoveProject:
         if not found:
             raise NotFoundError(
                 "definition_missing",
-                f"no file *.json in {folder} has the definition of an on-chain tool",
-                hint=f"put one beside {MANIFEST}: it has a `function`",
+                f"no *.json file in {folder} defines an on-chain tool",
+                hint=f"Add a definition with a `function` next to {MANIFEST}.",
             )
         return cls(folder, found)
 
     async def publish(
         self, client: "SuiClient", deployment: Deployment, builder: "MoveBuilder"
     ) -> Address:
-        """Publish the package with the client's key; gives its id.
+        """Publish the package with the client's key and return its ID.
 
-        Raises as `build_linked` and `Publisher.publish_other`.
+        Raises the same errors as `build_linked` and `Publisher.publish_other`.
         """
         modules, needed = await asyncio.to_thread(build_linked, builder, self.folder, deployment)
         sent = await Publisher(client).publish_other(modules, needed)
@@ -97,7 +97,7 @@ class MoveProject:
         return sent.published()
 
     async def definition(self, client: "SuiClient", package: Address, file: str) -> ToolDefinition:
-        """The definition in a file, for the package where it is published.
+        """Return the definition in a file, for the published package.
 
         Raises `definition_invalid` or `function_unknown`.
         """
@@ -108,18 +108,21 @@ class MoveProject:
     ) -> tuple[ToolDefinition, ...]:
         """Register the tools with the client's key, which has published the package.
 
-        Raises as `definition` and `ToolRegistry.register`.
+        Raises the same errors as `definition` and `ToolRegistry.register`.
         """
-        definitions = [await self.definition(client, package, each) for each in self.documents]
+        definitions = [
+            await self.definition(client, package, document) for document in self.documents
+        ]
         await ToolRegistry(client, deployment).register(*map(Registration, definitions))
         return tuple(definitions)
 
 
 class CalledTools:
-    """The tools of a project on a network for tests, which a Leader calls.
+    """The tools of a project on a test network, called by a Leader.
 
     They are published and registered with the key of `nexus`; `run` waits for a coroutine. Raises
-    as `MoveProject.publish` and `register` do.
+    the
+    same errors as `MoveProject.publish` and `register`.
     """
 
     def __init__(
@@ -131,9 +134,9 @@ class CalledTools:
         self.package = run(self._publish(project, builder))
 
     def invoke(self, fqn: ToolFqn | str, inputs: Mapping[str, Any]) -> Answer:
-        """Have a tool called, and give its answer.
+        """Invoke a tool and return its answer.
 
-        Raises `InvocationFailedError` with why there is none, and as `Nexus.invoke`.
+        Raises `InvocationFailedError` with the reason, and the errors of `Nexus.invoke`.
         """
         return cast("Answer", self._run(self._invoke(fqn, inputs)))
 
@@ -152,4 +155,4 @@ def _document(path: Path) -> Any:
     try:
         return parse_json(without_mark(path.read_bytes()))
     except (OSError, ValidationError) as error:
-        raise ValidationError("definition_invalid", f"{path} is not JSON: {error}") from None
+        raise ValidationError("definition_invalid", f"{path} is not valid JSON: {error}") from None

@@ -1,4 +1,4 @@
-"""What a process keeps from test to test: the network, and what was made for it once."""
+"""The state that a process keeps across tests: the network, and objects that are created once."""
 
 import os
 from collections.abc import Sequence
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 WALLET_MIST = 1_000 * MIST_PER_SUI
-"""What each wallet has at first, in two coins; from another node's faucet, what that gives."""
+"""The initial balance of a wallet, in two coins. The faucet of another node may send less."""
 
 
 class Session:
-    """The network, and what was made for it once: compiled packages, the registry."""
+    """The network, and objects that are created once: compiled packages and the registry."""
 
     def __init__(self, localnet: LocalnetFixture, release: "Release | None" = None) -> None:
         self.localnet = localnet
         self._release = release
-        # The same keys in each test, so that failures look alike; on a node that others use, new.
+        # The same keys in each run make failures comparable. A shared node gets new keys.
         self._seed = b"" if localnet.is_own else os.urandom(32)
         self._compiled: dict[tuple[object, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
         self._deployment: Deployment | None = None
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
-        """A key by its name, with SUI, and a client that signs with it."""
+        """Return a key that is derived from a name, with SUI, and a client that signs with it."""
         from nexus_tools.sui.client import UnboundClient
         from nexus_tools.sui.keystore import KeyPair
         from nexus_tools.sui.types.digest import blake2b256
@@ -46,10 +46,10 @@ class Session:
     def compiled(
         self, folder: Path, bundle: "Bundle | None" = None
     ) -> tuple[Sequence[bytes], Sequence[bytes]]:
-        """The modules of the package in a folder, and the ids of those that it depends on."""
+        """Return the modules of the package in a folder, and the IDs of its dependencies."""
         from nexus_tools.sui.localnet.compiler import build_to_publish, read_package, sources_digest
 
-        others = [folder / each.path for each in read_package(folder).dependencies]
+        others = [folder / dependency.path for dependency in read_package(folder).dependencies]
         key = (bundle, *map(sources_digest, [folder, *others]))
         if key not in self._compiled:
             built = build_to_publish(self.builder, folder, bundle=bundle)
@@ -58,16 +58,16 @@ class Session:
 
     @cached_property
     def builder(self) -> "MoveBuilder":
-        """The compiler, fetched once."""
+        """The compiler, installed once."""
         from nexus_tools.sui.localnet.compiler import MoveBuilder
         from nexus_tools.sui.support.private_file import locked
 
         cache = cache_directory()
-        with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
+        with locked(cache / "compiler"):  # one of the pytest workers installs and compiles it
             return MoveBuilder.installed(cache, release=self._release)
 
     def deployment(self) -> "Deployment":
-        """The Move package of this project, published once; again if that was reverted."""
+        """Return the deployment of this project's Move package; publish it again if reverted."""
         if self._deployment is None or not self._exists(self._deployment.package_id):
             self._deployment = self.localnet.run(self._publish_registry())
         return self._deployment

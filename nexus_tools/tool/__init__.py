@@ -1,6 +1,6 @@
-"""What a tool is: its name, its definition, its schemas, its ports, its outcomes, its protocol.
+"""The model of a tool: name, definition, schemas, ports, outcomes, protocol and signatures.
 
-What signs and verifies is imported when it is first asked for.
+Begin with `definition` and `protocol`. The modules that sign and verify are imported on first use.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""What the author of a tool declares: name, kind, address, timeout and two schemas."""
+"""The definition that an author declares: name, type, URL, timeout and two schemas."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,12 +26,12 @@ _OPTIONAL = ("type", "description", "timeout", "function")
 
 _IDENTIFIER = r"(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)"
 _MOVE_FUNCTION = re.compile(rf"0x[0-9a-f]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
-# What RFC 3986 allows in the scheme, host, port and path of a URL.
+# The characters that RFC 3986 allows in the scheme, host, port and path of a URL.
 _URL_CHARACTERS = re.compile(r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%-]+", re.ASCII)
 
 
 class ToolType(StrEnum):
-    """How a tool is reached: by HTTP, or as a Move function."""
+    """The kind of a tool: an HTTP server, or a Move function."""
 
     OFFCHAIN = "offchain"
     ONCHAIN = "onchain"
@@ -39,9 +39,9 @@ class ToolType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A checked definition; `url` is a base URL, or `package::module::function` on chain.
+    """A valid definition; `url` is a base URL, or `package::module::function` on chain.
 
-    An on-chain tool has a `function`, and no other has.
+    Only an on-chain tool has a `function`.
     """
 
     fqn: ToolFqn
@@ -55,10 +55,13 @@ class ToolDefinition:
 
     @classmethod
     def parse(cls, document: object) -> "ToolDefinition":
-        """Read the JSON document and apply every rule.
+        """Parse the JSON document and apply every rule.
 
-        Raises `ValidationError` with code `definition_invalid`, `fqn_invalid` or, for the schemas,
-        `schema_invalid`. Documents without `type` are off-chain tools.
+        Documents without `type` are off-chain tools.
+
+        Raises:
+            ValidationError: With code `definition_invalid`, `fqn_invalid` or, for the schemas,
+                `schema_invalid`.
         """
         fields = definition_fields(document)
         kind = _type(fields.get("type", ToolType.OFFCHAIN.value))
@@ -75,7 +78,7 @@ class ToolDefinition:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The document as `/meta` has it: every field, `timeout` in milliseconds."""
+        """Return the document of `/meta`, with every field and `timeout` in milliseconds."""
         function = {"function": self.function.as_json()} if self.function else {}
         return {
             "fqn": str(self.fqn),
@@ -89,7 +92,7 @@ class ToolDefinition:
         }
 
     def has_interface_of(self, other: "ToolDefinition") -> bool:
-        """Whether both take and give the same: equal schemas in canonical JSON."""
+        """Return whether both have the same schemas in canonical JSON."""
         return all(
             canonical_json(mine) == canonical_json(theirs)
             for mine, theirs in (
@@ -100,9 +103,9 @@ class ToolDefinition:
 
 
 def definition_fields(document: object) -> Mapping[str, Any]:
-    """The fields of a definition document, none missing and none unknown; values unchecked."""
+    """Return the fields of a definition document after checking their names, but not values."""
     if not isinstance(document, Mapping):
-        raise _invalid("it is no JSON object")
+        raise _invalid("expected a JSON object")
     missing = [name for name in _REQUIRED if name not in document]
     if missing:
         raise _invalid(f"{_listed(missing)} missing")
@@ -121,13 +124,13 @@ def _listed(names: list[str]) -> str:
 def _text(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str):
-        raise _invalid(f"{name} is no string")
+        raise _invalid(f"{name} is not a string")
     return value
 
 
 def _type(value: object) -> ToolType:
     if value not in list(ToolType):
-        raise _invalid("type is neither 'offchain' nor 'onchain'")
+        raise _invalid("type must be 'offchain' or 'onchain'")
     return ToolType(str(value))
 
 
@@ -147,12 +150,12 @@ def _url(url: str, kind: ToolType) -> str:
         return url
     problem = _http_url_problem(url)
     if problem:
-        raise _invalid(f"url {problem}", hint="write it as in https://tools.example.com/add")
+        raise _invalid(f"url {problem}", hint="Write a URL such as https://tools.example.com/add.")
     return url
 
 
 def _http_url_problem(url: str) -> str:
-    """What is wrong with an absolute http(s) URL of a tool; empty if nothing is."""
+    """Return the problem of an absolute http(s) URL of a tool, or an empty string."""
     if "?" in url or "#" in url:
         return "has a query or a fragment"
     try:
@@ -161,12 +164,12 @@ def _http_url_problem(url: str) -> str:
     except ValueError as error:
         return f"is malformed: {error}"
     rules = (
-        (_URL_CHARACTERS.fullmatch(url), "has characters that a URL cannot have"),
+        (_URL_CHARACTERS.fullmatch(url), "has characters that are not allowed in a URL"),
         (parts.scheme in ("http", "https"), "is not an absolute http or https URL"),
         (parts.hostname, "has no host"),
         (is_host(parts.hostname or ""), "has a host that is neither an address nor a name"),
         ("@" not in parts.netloc, "has a user name or password"),
-        (port != 0 and not parts.netloc.endswith(":"), "has no usable port"),
+        (port != 0 and not parts.netloc.endswith(":"), "has an invalid port"),
     )
     return next((problem for holds, problem in rules if not holds), "")
 
@@ -183,10 +186,10 @@ def _description(text: str) -> str:
 
 def _timeout(value: object, function: MoveFunction | None) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _invalid("timeout is no whole number of milliseconds")
+        raise _invalid("timeout is not an integer number of milliseconds")
     longest = _MAX_TIMEOUT_FOR_ANYONE_MS if function and function.for_anyone else MAX_TIMEOUT_MS
     if not MIN_TIMEOUT_MS <= value <= longest:
-        raise _invalid(f"timeout is {value} ms, not {MIN_TIMEOUT_MS} to {longest}")
+        raise _invalid(f"expected a timeout of {MIN_TIMEOUT_MS} to {longest} ms, got {value}")
     return value
 
 
@@ -207,4 +210,4 @@ def _schema(
 
 
 def _invalid(problem: str, *, hint: str = "") -> ValidationError:
-    return ValidationError("definition_invalid", f"the definition is wrong: {problem}", hint=hint)
+    return ValidationError("definition_invalid", f"the definition is invalid: {problem}", hint=hint)

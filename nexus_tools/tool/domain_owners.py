@@ -1,8 +1,9 @@
-"""What a domain says about the owners of names below it: where it is asked, and the document.
+"""The document by which a domain declares the owners of names below it, and its location.
 
-`xyz.taluslabs.llm.chat@1` is the business of `llm.taluslabs.xyz`, and of `taluslabs.xyz` where that
-says nothing: the labels before the name, reversed, down to two. Whoever can publish there holds the
-domain today, and lists the addresses that may own its names in a registry.
+The owner of `llm.taluslabs.xyz` decides about `xyz.taluslabs.llm.chat@1`, and the owner of
+`taluslabs.xyz` decides if the former host has no document. The hosts are the labels before the
+name, reversed, down to two labels. Whoever can publish there controls the domain today, and lists
+the addresses that may own its names in a registry.
 """
 
 import json
@@ -17,32 +18,33 @@ from nexus_tools.tool.strict_json import parse_json
 PROOF_PATH = "/.well-known/nexus-tools.json"
 MAX_PROOF_BYTES = 65_536
 MAX_PROOF_HOSTS = 4
-"""A stranger chooses the domain: with more hosts to ask, one question would become a flood."""
+"""The maximum number of hosts per lookup. Untrusted input chooses the domain, and must not cause
+many requests."""
 
 _MIN_LABELS = 2
 _MAX_LABEL = 63
 _FIELDS = {"chain", "registry", "owners"}
-# The digest of a checkpoint in base58, which is of 32 bytes.
+# The digest of a checkpoint, 32 bytes in base58.
 _CHAIN = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}", re.ASCII)
 _ADDRESS = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 def proof_hosts(domain: str) -> tuple[str, ...]:
-    """The hosts that decide about a domain of FQNs, the nearest first.
+    """Return the hosts that decide about a domain of FQNs, the most specific first.
 
-    Raises `domain_unprovable` where no host can have such a name (RFC 1035, section 2.3.1).
+    Raises `domain_unprovable` if no host can have such a name (RFC 1035, section 2.3.1).
     """
     labels = domain.split(".")
     for label in labels:
         problem = _label_problem(label)
         if problem:
             raise ValidationError(
-                "domain_unprovable", f"{domain} is no domain on the internet: {label!r} {problem}"
+                "domain_unprovable", f"{domain} is not a valid internet domain: {label!r} {problem}"
             )
     if not _MIN_LABELS <= len(labels) <= MAX_PROOF_HOSTS + 1:
         raise ValidationError(
             "domain_unprovable",
-            f"{domain} has {len(labels)} labels: domains of 2 to {MAX_PROOF_HOSTS + 1} are asked",
+            f"{domain} has {len(labels)} labels, expected 2 to {MAX_PROOF_HOSTS + 1}",
         )
     lengths = range(len(labels), _MIN_LABELS - 1, -1)
     return tuple(".".join(reversed(labels[:length])) for length in lengths)
@@ -55,15 +57,15 @@ def _label_problem(label: str) -> str:
         return "ends with a hyphen"
     if len(label) > _MAX_LABEL:
         return f"is longer than {_MAX_LABEL} characters"
-    return "" if is_host(label) else "is no Punycode"
+    return "" if is_host(label) else "is not valid Punycode"
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryOwners:
     """The addresses that may own names of the domain in one registry.
 
-    `chain` is the digest of the chain's first checkpoint in base58; ids and addresses have all of
-    their 64 digits, in lower case.
+    `chain` is the digest of the chain's first checkpoint in base58. IDs and addresses have all 64
+    digits, in lower case.
     """
 
     chain: str
@@ -79,10 +81,10 @@ class DomainOwners:
 
     @classmethod
     def parse(cls, text: bytes) -> "DomainOwners":
-        """Read the document, or raise `ValidationError` with code `proof_invalid`.
+        """Parse the document, or raise `ValidationError` with code `proof_invalid`.
 
-        Nothing is guessed: members that are not known, addresses that are shortened and registries
-        that occur twice are refused.
+        Parsing is strict: unknown members, shortened addresses and duplicate registries are
+        rejected.
         """
         if len(text) > MAX_PROOF_BYTES:
             _refuse("", f"it is longer than {MAX_PROOF_BYTES} bytes")
@@ -90,26 +92,25 @@ class DomainOwners:
             document = parse_json(text)
         except ValidationError as error:
             _refuse("", error.message)
-        listed = _members(document, {"registries"}, "")["registries"]
-        found = cls(
-            tuple(_registry(each, at) for at, each in enumerate(_list(listed, "registries")))
-        )
-        places = {(each.chain, each.registry) for each in found.registries}
-        if len(places) < len(found.registries):
+        entries = _list(_members(document, {"registries"}, "")["registries"], "registries")
+        owners = cls(tuple(_registry(entry, index) for index, entry in enumerate(entries)))
+        registries = {(entry.chain, entry.registry) for entry in owners.registries}
+        if len(registries) < len(owners.registries):
             _refuse("registries", "a registry occurs twice")
-        return found
+        return owners
 
     def owners_in(self, chain: str, registry: str) -> tuple[str, ...]:
-        """Who may own names there; nobody, where the registry is not listed."""
-        place = (chain, registry)
-        found = (each.owners for each in self.registries if (each.chain, each.registry) == place)
-        return next(found, ())
+        """Return the addresses that may own names in a registry; none if it is not listed."""
+        key = (chain, registry)
+        return next(
+            (entry.owners for entry in self.registries if (entry.chain, entry.registry) == key), ()
+        )
 
     def text(self) -> str:
-        """The document as it is published."""
+        """Return the document as JSON text for publishing."""
         registries = [
-            {"chain": each.chain, "registry": each.registry, "owners": list(each.owners)}
-            for each in self.registries
+            {"chain": entry.chain, "registry": entry.registry, "owners": list(entry.owners)}
+            for entry in self.registries
         ]
         return json.dumps({"registries": registries}, indent=2)
 
@@ -130,13 +131,13 @@ def _registry(value: object, at: int) -> RegistryOwners:
 
 def _members(value: object, names: set[str], where: str) -> dict[str, Any]:
     if not isinstance(value, dict) or value.keys() != names:
-        _refuse(where, f"it is no object of {', '.join(sorted(names))}")
+        _refuse(where, f"expected an object with {', '.join(sorted(names))}")
     return value
 
 
 def _list(value: object, where: str) -> list[Any]:
     if not isinstance(value, list):
-        _refuse(where, "it is no list")
+        _refuse(where, "expected a list")
     return value
 
 
@@ -148,4 +149,4 @@ def _matching(pattern: re.Pattern[str], value: object, where: str, what: str) ->
 
 def _refuse(where: str, problem: str) -> NoReturn:
     place = f" at {where}" if where else ""
-    raise ValidationError("proof_invalid", f"this is no list of owners{place}: {problem}")
+    raise ValidationError("proof_invalid", f"not a valid list of owners{place}: {problem}")

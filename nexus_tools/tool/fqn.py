@@ -1,8 +1,9 @@
-"""The fully qualified name of a tool: `domain.name@version`.
+"""The fully qualified name (FQN) of a tool: `domain.name@version`.
 
-At least three labels stand before the `@`, separated by dots: the last is the name, the others are
-the domain. A label is `[a-z][a-z0-9_-]+`. The version is a `u32` from 1, in decimal and without
-leading zeros, so that one tool has one spelling. The Move module `fqn` accepts the same strings.
+At least three labels stand before the `@`, separated by dots. The last one is the name, and the
+others are the domain. A label is `[a-z][a-z0-9_-]+`. The version is a `u32` from 1, in decimal and
+without leading zeros, so that one tool has one spelling. The Move module `fqn` accepts the same
+strings.
 """
 
 import re
@@ -13,16 +14,16 @@ from nexus_tools.errors import ValidationError
 MAX_BYTES = 200
 MAX_VERSION = 2**32 - 1
 
-# One quantifier and no nesting: matching is linear, whatever a stranger sends.
+# One quantifier and no nesting, so matching untrusted input takes linear time.
 _LABEL = re.compile(r"[a-z][a-z0-9_-]+", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]*", re.ASCII)
 _MIN_LABELS = 3
-_HINT = "an FQN looks like xyz.example.math.add@1"
+_HINT = "Write an FQN such as xyz.example.math.add@1."
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ToolFqn:
-    """The name of one version of a tool; `domain` has two labels or more."""
+    """The name of one version of a tool; `domain` has at least two labels."""
 
     domain: str
     name: str
@@ -30,7 +31,7 @@ class ToolFqn:
 
     @classmethod
     def parse(cls, text: str) -> "ToolFqn":
-        """Read `domain.name@version`, or raise `ValidationError` with code `fqn_invalid`."""
+        """Parse `domain.name@version`, or raise `ValidationError` with code `fqn_invalid`."""
         if len(text) > MAX_BYTES:
             raise _invalid(text[:40] + "…", f"it is longer than {MAX_BYTES} bytes")
         dotted, at, version = text.partition("@")
@@ -46,7 +47,7 @@ class ToolFqn:
 
     @property
     def unversioned(self) -> str:
-        """What all versions of the tool share: `domain.name`."""
+        """The name without its version, `domain.name`, which all versions of the tool share."""
         return f"{self.domain}.{self.name}"
 
     def __str__(self) -> str:
@@ -68,4 +69,4 @@ def _label_problem(label: str) -> str:
 
 
 def _invalid(text: str, problem: str) -> ValidationError:
-    return ValidationError("fqn_invalid", f"{text!r} is no FQN: {problem}", hint=_HINT)
+    return ValidationError("fqn_invalid", f"{text!r} is not a valid FQN: {problem}", hint=_HINT)

@@ -1,4 +1,4 @@
-"""Choosing tools by patterns of their names."""
+"""The selection of tools by patterns of their names."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -8,23 +8,23 @@ from nexus_tools.tool.fqn import ToolFqn
 
 @dataclass(frozen=True, slots=True)
 class FqnPatterns:
-    """Which tools are meant: those that `only` names, all if it is empty, without `exclude`.
+    """A filter of tools: those that match `only`, or all if it is empty, except `exclude`.
 
-    A pattern is a glob, as `read_*`, for the FQN, for the FQN without its version, or for the name.
+    A pattern is a glob, such as `read_*`, for the FQN, the FQN without its version, or the name.
     """
 
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether any is given."""
+        """Return whether there is any pattern."""
         return bool(self.only or self.exclude)
 
     def admit(self, fqn: ToolFqn) -> bool:
-        """Whether a tool is meant."""
-        return (not self.only or _fits(fqn, self.only)) and not _fits(fqn, self.exclude)
+        """Return whether the filter selects a tool."""
+        return (not self.only or _matches(fqn, self.only)) and not _matches(fqn, self.exclude)
 
 
-def _fits(fqn: ToolFqn, patterns: tuple[str, ...]) -> bool:
+def _matches(fqn: ToolFqn, patterns: tuple[str, ...]) -> bool:
     texts = (str(fqn), fqn.unversioned, fqn.name)
     return any(fnmatchcase(text, pattern) for pattern in patterns for text in texts)

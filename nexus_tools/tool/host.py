@@ -1,4 +1,4 @@
-"""The host of a URL: an IP address, or a name that can be looked up."""
+"""The host of a URL: an IP address, or a resolvable name."""
 
 import re
 import unicodedata
@@ -10,10 +10,11 @@ _PUNYCODE = "xn--"
 
 
 def is_host(host: str) -> bool:
-    """Whether a resolver can be asked for `host`, which has no brackets.
+    """Return whether `host`, without brackets, can be passed to a resolver.
 
-    Names are those of RFC 1035, section 2.3.4, with underscores; a label in Punycode (RFC 3492)
-    has to stand for text that is not ASCII, which `xn--a`, a control character, does not.
+    Names follow RFC 1035, section 2.3.4, and may have underscores. A label in Punycode (RFC 3492)
+    must
+    stand for text that is not ASCII. `xn--a`, a control character, does not.
     """
     try:
         ip_address(host)
@@ -35,6 +36,6 @@ def _is_punycode(text: str) -> bool:
         decoded = text.encode("ascii").decode("punycode")
     except (ValueError, OverflowError):
         return False
-    # Joiners, of category Cf, belong into some scripts; the rest of C is no text.
+    # Some scripts need joiners, which have category Cf. Other characters of C are not text.
     kinds = {unicodedata.category(character) for character in decoded}
     return not decoded.isascii() and kinds.isdisjoint(("Cc", "Cn", "Co", "Cs"))

@@ -1,4 +1,4 @@
-"""What an on-chain tool says of its Move function beyond where it is."""
+"""The Move function of an on-chain tool: witness, arguments, gas and closers."""
 
 import re
 from collections.abc import Mapping
@@ -23,17 +23,18 @@ _NAMED_TYPE = rf"0x[0-9a-fA-F]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}"
 _WITNESS = re.compile(rf"{_NAMED_TYPE}(?:<[0-9a-zA-Z_:<>, ]+>)?", re.ASCII)
 _OF_PACKAGE = re.compile(rf"0x0::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
 _TYPE = re.compile(r"[0-9a-zA-Z_:<>, ]+", re.ASCII)
-# An address at the head of a type; Move writes it without `0x`.
+# The address at the start of a type, which Move writes without `0x`.
 _PREFIX = re.compile(r"(?<![\w:])(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class MoveFunction:
-    """What the function takes, what shows that its answer is its own, and who calls it.
+    """The arguments of the function, the witness that proves its answer, and its callers.
 
-    `witness` is the type of the witness by the original id of its package, types are in canonical
-    form: addresses of 64 digits. `objects`, shared or immutable ones, follow the `Call` in the
-    function's parameters; until the package is published, they may be named by their types, as
+    `witness` is the type of the witness by the original ID of its package. Types are in canonical
+    form,
+    with addresses of 64 digits. `objects`, which are shared or immutable, follow the `Call` in the
+    function's parameters. Until the package is published, they may be named by their types, such as
     `0x0::badge::Collection`. `gas_mist` goes to whoever closes an invocation.
     """
 
@@ -45,30 +46,30 @@ class MoveFunction:
 
     @classmethod
     def parse(cls, document: object) -> "MoveFunction":
-        """Read `function` of a definition document. Raises `definition_invalid`."""
+        """Parse `function` of a definition document. Raises `definition_invalid`."""
         if not isinstance(document, Mapping) or "witness" not in document:
-            raise _invalid("is no JSON object with the type of a witness")
+            raise _invalid("is not a JSON object with the type of a witness")
         unknown = [str(name)[:80] for name in document if name not in _FIELDS]
         if unknown:
             raise _invalid(f"has unknown fields: {', '.join(unknown[:10])}")
         closed_by = document.get("closed_by", _CLOSERS[0])
         if closed_by not in _CLOSERS:
-            raise _invalid("is closed_by neither 'leaders' nor 'anyone'")
+            raise _invalid("needs closed_by 'leaders' or 'anyone'")
         return cls(
             _type(document["witness"], _WITNESS),
-            tuple(_type(each, _TYPE) for each in _list(document, "type_arguments")),
-            tuple(_object(each) for each in _list(document, "objects")),
+            tuple(_type(text, _TYPE) for text in _list(document, "type_arguments")),
+            tuple(_object(text) for text in _list(document, "objects")),
             _gas_mist(document.get("gas", _DEFAULT_GAS_MIST)),
             closed_by == _CLOSERS[1],
         )
 
     @property
     def type_name(self) -> str:
-        """The witness as Move writes types: without `0x`."""
+        """The witness as Move writes types, without `0x`."""
         return _PREFIX.sub(lambda match: match[1], self.witness)
 
     def as_json(self) -> dict[str, Any]:
-        """The document that `parse` reads: every field, `gas` in MIST."""
+        """Return the document that `parse` reads, with every field and `gas` in MIST."""
         return {
             "witness": self.witness,
             "type_arguments": list(self.type_arguments),
@@ -78,19 +79,19 @@ class MoveFunction:
         }
 
 
-_MOST = {"type_arguments": _MAX_TYPE_ARGUMENTS, "objects": _MAX_OBJECTS}
+_MAX_LENGTHS = {"type_arguments": _MAX_TYPE_ARGUMENTS, "objects": _MAX_OBJECTS}
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:
-    found = document.get(name, [])
-    if not isinstance(found, list) or len(found) > _MOST[name]:
-        raise _invalid(f"has {name} that are no list of at most {_MOST[name]}")
-    return found
+    items = document.get(name, [])
+    if not isinstance(items, list) or len(items) > _MAX_LENGTHS[name]:
+        raise _invalid(f"needs a list of at most {_MAX_LENGTHS[name]} {name}")
+    return items
 
 
 def _type(text: object, form: re.Pattern[str]) -> str:
     if not isinstance(text, str) or not form.fullmatch(text) or len(text) > _MAX_TYPE_BYTES:
-        raise _invalid("has something that is no type, as 0x2::sui::SUI is one")
+        raise _invalid("has an invalid type, expected a type such as 0x2::sui::SUI")
     return _PREFIX.sub(lambda match: _canonical(match[1]), text)
 
 
@@ -98,7 +99,7 @@ def _object(text: object) -> str:
     if isinstance(text, str) and _OF_PACKAGE.fullmatch(text):
         return text
     if not isinstance(text, str) or not _ADDRESS.fullmatch(text):
-        raise _invalid("has an object that is no address, as 0x6 is one")
+        raise _invalid("has an invalid object, expected an address such as 0x6")
     return _canonical(text.removeprefix("0x"))
 
 
@@ -108,7 +109,7 @@ def _canonical(digits: str) -> str:
 
 def _gas_mist(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_GAS_MIST:
-        raise _invalid(f"has gas that is no whole number of MIST up to {MAX_GAS_MIST}")
+        raise _invalid(f"needs gas as an integer of 0 to {MAX_GAS_MIST} MIST")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What an invocation came to: an answer of the tool, or a failure with a reason."""
+"""The outcome of an invocation: an answer of the tool, or a failure with a reason."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class FailureReason(StrEnum):
-    """Why an invocation has no answer of the tool's own, as the Move module `invocation` says."""
+    """The reason of a failed invocation, as the Move module `invocation` defines it."""
 
     TOOL_NOT_REGISTERED = "tool_not_registered"
     DEFINITION_MISMATCH = "definition_mismatch"
@@ -18,18 +18,18 @@ class FailureReason(StrEnum):
     OUTPUT_TOO_LARGE = "output_too_large"
     UNAUTHORIZED = "unauthorized"
     REFUSED = "refused"
-    """The leader will not carry it, by its own rules."""
+    """The leader does not dispatch it, by its own policy."""
     OVERLOADED = "overloaded"
-    """The leader could not carry it in time."""
+    """The leader could not dispatch it in time."""
     ABORTED = "aborted"
-    """The Move function of an on-chain tool does not work."""
+    """The Move function of an on-chain tool aborts."""
     EXPIRED = "expired"
-    """No leader closed it in time: nobody writes this reason, its state says it."""
+    """No leader closed it in time. The reason follows from its state and is never stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeSignature:
-    """A tool's Ed25519 signature of an answer: the public key, of 32 bytes, and 64 bytes."""
+    """A tool's Ed25519 signature of an answer: a public key of 32 bytes, and 64 bytes."""
 
     key: bytes
     signature: bytes
@@ -37,7 +37,7 @@ class OutcomeSignature:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool gave: one variant and its ports by name, perhaps signed by the tool.
+    """The answer of a tool: one variant and its ports by name, optionally signed by the tool.
 
     Variants that start with `err` are error variants.
     """
@@ -52,13 +52,13 @@ class Answer:
         return is_error_variant(self.variant)
 
     def as_json(self) -> dict[str, Any]:
-        """As a tool gives it: `{variant: {port: value}}`."""
+        """Return the answer as a tool writes it: `{variant: {port: value}}`."""
         return {self.variant: self.ports}
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer: the reason, and a detail for people."""
+    """The failure of an invocation: a reason, and a detail for users."""
 
     reason: FailureReason
     detail: str
@@ -68,5 +68,5 @@ Outcome = Answer | Failure
 
 
 def is_error_variant(name: str) -> bool:
-    """Whether a variant of this name reports a failure of the tool's domain."""
+    """Return whether a variant of this name reports a failure of the tool's domain."""
     return name.startswith("err")

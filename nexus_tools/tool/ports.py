@@ -1,8 +1,8 @@
-"""Ports in the bytes that the chain has of them: the Move struct `value::Ports` in BCS.
+"""The BCS encoding of ports: the Move struct `value::Ports`.
 
-A list is written element by element, for the chain reads no JSON: so a workflow can go on with each
-of them, and knows how many there are. A Leader puts an answer on chain, and a tool signs it: both
-mean these bytes, which are written here and nowhere else.
+A list is encoded element by element because the chain does not parse JSON. A workflow can therefore
+continue with each element, and knows their number. A Leader writes these bytes on chain, and a tool
+signs them; this module is their only encoder.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,51 +15,59 @@ from nexus_tools.tool.schemas.schema import MAX_PORTS
 from nexus_tools.tool.strict_json import canonical_elements, canonical_json
 
 MAX_NAME_BYTES = 100
-"""The longest name of a port, as `value::ports` has it."""
+"""The maximum length of a port name in the Move function `value::ports`."""
 
 _MAX_ARGUMENT_BYTES = 16_384
-# Three of them are for its length.
+# The length of the chunk takes three bytes.
 _MAX_CHUNK_BYTES = _MAX_ARGUMENT_BYTES - 3
 
-# The numbers of the variants of `value::Value` that JSON from a tool becomes.
+# The numbers of the variants of `value::Value` that encode JSON from a tool.
 _INLINE = b"\x00"
 _INLINE_LIST = b"\x01"
 _INLINE_CHUNKS = b"\x04"
 
 
 def encoded_ports(document: Mapping[str, Any]) -> bytes:
-    """The bytes of ports: sorted by name, each as its canonical text, lists as those of elements.
+    """Encode ports sorted by name, each as its canonical JSON, and lists by element.
 
-    `{"a": "1"}` is one entry (01), the name (01 61), a text in one piece (00) of three bytes
-    (03 22 31 22); `{"a": [1, 2]}` has a list (01) of one part (01) with two texts (02), 1 (01 31)
-    and 2 (01 32). What is long is in parts or chunks, each as much as an argument on Sui can have.
-    A list is a text if one of its elements is too long for an argument.
-    Raises `json_invalid`, `port_name_invalid` or `too_many_ports`.
+    `{"a": "1"}` is one entry (01), the name (01 61), a string in one piece (00) of three bytes (03
+    22
+    31 22). `{"a": [1, 2]}` has a list (01) of one part (01) with two strings (02), 1 (01 31) and 2
+    (01
+    32). Long values are split into parts or chunks, each as large as an argument on Sui can be. A
+    list
+    is encoded as one string if an element is too long for an argument.
+
+    Raises:
+        ValidationError: With code `json_invalid`, `port_name_invalid` or `too_many_ports`.
     """
     if len(document) > MAX_PORTS:
         raise ValidationError(
             "too_many_ports",
             f"there are {len(document)} ports, {MAX_PORTS} are allowed",
-            hint="put values that belong together into one JSON object",
+            hint="Combine related values in one JSON object.",
         )
     for name in document:
         if not name.isascii() or not 0 < len(name) <= MAX_NAME_BYTES:
             raise ValidationError(
                 "port_name_invalid",
                 f"{name[:80]!r} is not a port name",
-                hint="a port name is a letter a-z, then a-z, 0-9 and underscores, 100 at most",
+                hint="Use a letter a-z, then a-z, 0-9 and underscores, at most 100 characters.",
             )
     entries = (_sized(name.encode("ascii")) + _value(document[name]) for name in sorted(document))
     return encoded_uleb128(len(document)) + b"".join(entries)
 
 
 def outcome_bytes(answer: Answer) -> int:
-    """The bytes of an answer that count against `max_outcome_bytes`. Raises as `encoded_ports`."""
+    """Return the bytes of an answer that count against `max_outcome_bytes`.
+
+    Raises as `encoded_ports`.
+    """
     return len(answer.variant) + len(encoded_ports(answer.ports))
 
 
 def encoded_text(text: str) -> bytes:
-    """The bytes of a string."""
+    """Encode a string."""
     return _sized(text.encode())
 
 
@@ -80,7 +88,7 @@ def _value(value: Any) -> bytes:
 
 
 def _parts(elements: Iterable[bytes]) -> list[bytes]:
-    """Vectors of texts, each as long as an argument can be but the last one."""
+    """Return vectors of strings, each as long as an argument can be, except for the last."""
     parts: list[bytes] = []
     part: list[bytes] = []
     size = 0

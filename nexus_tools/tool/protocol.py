@@ -1,8 +1,7 @@
-"""The protocol between whoever calls a tool and the server of the tool: HTTP, said once.
+"""The HTTP protocol between callers and the server of a tool.
 
-A tool call is `POST {url}/invoke` with the ports as JSON; the response is 200 with
-`{variant: {port: value}}`, or a problem document (RFC 9457). Names of headers are compared without
-regard to case (RFC 9110).
+A tool call is `POST {url}/invoke` with the ports as JSON. The response is 200 with `{variant:
+{port: value}}`, or a problem document (RFC 9457). Header names are case-insensitive (RFC 9110).
 """
 
 from enum import Enum
@@ -11,7 +10,7 @@ from http import HTTPStatus
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.outcome import FailureReason
 
-# --- Paths. All but `TOOLS` are below the URL of a tool; that is below the root of its server.
+# --- Paths. All except `TOOLS` are below the URL of a tool, which is below the server's root.
 
 HEALTH = "/health"
 META = "/meta"
@@ -27,22 +26,22 @@ PROBLEM_JSON = "application/problem+json"
 # --- Headers of a tool call
 
 INVOCATION_HEADER = "Nexus-Invocation"
-"""The id of the invocation; a server that has seen it gives the response that it gave then."""
+"""The ID of the invocation. A server repeats its response to a known ID."""
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
-"""The same, for callers without an invocation (IETF draft of that name)."""
+"""The idempotency key of callers without an invocation (IETF draft of that name)."""
 
 TOOL_HEADER = "Nexus-Tool"
-"""The FQN of the tool that is meant."""
+"""The FQN of the called tool."""
 
 DEADLINE_HEADER = "Nexus-Deadline"
-"""When nobody waits any more, as RFC 3339 has it."""
+"""The time until which the caller waits, in RFC 3339 format."""
 
 MAX_OUTCOME_BYTES_HEADER = "Nexus-Max-Outcome-Bytes"
-"""How large an outcome the requester pays for."""
+"""The maximum size of the outcome that the requester pays for, in bytes."""
 
 RUN_HEADER = "Nexus-Run"
-"""Which step of a workflow it is: `execution/vertex/path/attempt`; the path is `0,2`, or empty."""
+"""The step of a workflow: `execution/vertex/path/attempt`, with a path such as `0,2`, or empty."""
 
 CALL_HEADERS = (
     INVOCATION_HEADER,
@@ -64,25 +63,25 @@ OUTCOME_SIGNATURE_HEADER = "Nexus-Outcome-Signature"
 
 
 def endpoint(url: str, path: str) -> str:
-    """Where the tool serves `path`, or the root of a server, at `url`."""
+    """Return the URL of an endpoint `path` of the tool or server at `url`."""
     return url.rstrip("/") + path
 
 
 def tool_path(fqn: ToolFqn) -> str:
-    """Where a tool lives on any server: `/xyz.example.math.add@1`, whatever else is served there.
+    """Return the path of a tool on every server, such as `/xyz.example.math.add@1`.
 
-    Its URL is registered on chain; a path that another tool could change would break it.
+    Its URL is registered on chain. A path that depended on other tools could break it.
     """
     return f"/{fqn}"
 
 
 def tool_url(root_url: str, path: str) -> str:
-    """The URL of a tool at `path` of the server whose root is at `root_url`; `/` is the root."""
+    """Return the URL of a tool at `path` of the server at `root_url`; `/` is the root."""
     return endpoint(root_url, path).rstrip("/")
 
 
 class Problem(Enum):
-    """What a server refuses or fails to do: a stable word, and the status that goes with it."""
+    """A problem that a server reports: a stable code and its HTTP status."""
 
     HEADER_INVALID = ("header_invalid", HTTPStatus.BAD_REQUEST)
     SIGNATURE_MISSING = ("signature_missing", HTTPStatus.UNAUTHORIZED)
@@ -120,7 +119,7 @@ class Problem(Enum):
         self.status = status
 
 
-# --- What a status means for the invocation
+# --- The meaning of a status for the invocation
 
 _TRY_AGAIN = frozenset(
     (
@@ -151,33 +150,36 @@ EXPLAINED = frozenset(
         Problem.TIMED_OUT.status,
     )
 )
-"""What a response with such a status means is said by the `code` of its problem document."""
+"""The statuses whose meaning depends on the `code` of the problem document."""
 
 
 def may_try_again(status: int, code: str = "") -> bool:
     """Return whether another call with the same idempotency key may help, and is safe.
 
     A gateway in front of the tool responds with 502 and 504, for example while the tool restarts. A
-    504 whose problem document has the code `timed_out` is the tool's own.
+    504
+    whose problem document has the code `timed_out` comes from the tool.
     """
     return status in _TRY_AGAIN and code != Problem.TIMED_OUT.code
 
 
 def is_of_caller(status: int, code: str = "") -> bool:
-    """Return whether a refusal is of this caller alone, so that another leader may get an answer.
+    """Return whether only this caller is rejected, so that another leader may get an answer.
 
-    A 401 or 403 is about who calls, and how it signs. A 429 limits the calls of one client (RFC
-    6585). The code `key_reused` says that this leader sent another body before.
+    A 401 or 403 concerns the identity and the signature of the caller. A 429 limits the calls of
+    one
+    client (RFC 6585). The code `key_reused` means that this leader sent another body before.
     """
     return status in _OF_CALLER or code == Problem.KEY_REUSED.code
 
 
 def failure_reason(status: int, code: str = "") -> FailureReason:
-    """Why the invocation failed if the last response to its tool call had this status, no 200.
+    """Return the failure reason for the status of the last response, which is not 200.
 
-    `code` is the problem document's. A server that follows the draft of `Idempotency-Key` to the
-    letter refuses a key that somebody else has used with another body, by the same 422 as it does
-    an input: that says nothing about the input, nor does an answer that is not paid for.
+    `code` is the problem document's. A server that follows the draft of `Idempotency-Key` literally
+    rejects a key that was used with another body with the same 422 as an invalid input. That does
+    not
+    mean that the input is invalid, and neither does an answer that is too large.
     """
     if code == Problem.KEY_REUSED.code:
         return FailureReason.HTTP_ERROR

@@ -1,6 +1,6 @@
-"""JSON as strangers send it: parsed strictly, measured before anything recursive reads it.
+"""The strict parser of untrusted JSON, which measures a value before recursive code reads it.
 
-RFC 8259 leaves duplicate names, lone surrogates and huge numbers to the receiver; here they are
+RFC 8259 leaves duplicate names, lone surrogates and huge numbers to the receiver. Here they are
 errors, as in I-JSON (RFC 7493), so that two readers never see different values in one text.
 """
 
@@ -14,14 +14,14 @@ from nexus_tools.errors import ValidationError
 
 MAX_DEPTH = 64
 
-# Long text is work, too. It is counted in stretches of this many bytes.
+# Long strings also cost time, which is counted in stretches of this many bytes.
 BYTES_PER_STRETCH = 8
 
 
 class Extent(NamedTuple):
     """The size of a JSON value.
 
-    `nodes` counts values, `depth` is the nesting, and `text` counts full stretches of
+    `nodes` counts values, and `depth` is the nesting. `text` counts full stretches of
     `BYTES_PER_STRETCH` bytes in strings and names, and the work for integers beyond 64 bits.
     """
 
@@ -31,16 +31,17 @@ class Extent(NamedTuple):
 
 
 def parse_json(text: bytes | str) -> Any:
-    """The value in `text`, or `ValidationError` with code `json_invalid`.
+    """Parse `text`, or raise `ValidationError` with code `json_invalid`.
 
-    Refused: text that is not UTF-8, duplicate names, NaN and infinities, lone surrogates,
-    integers that Python refuses to read (more than 4300 digits), nesting beyond `MAX_DEPTH`.
+    Rejected are text that is not UTF-8, duplicate names, NaN and infinities, lone surrogates,
+    integers
+    that Python refuses to read (more than 4300 digits), and nesting beyond `MAX_DEPTH`.
     """
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         value = _DECODER.decode(decoded)
-        # Python's parser makes one character of "\\ud83d\\ude00", and lets half of such a pair
-        # stand. Only an escape can bring one in: text in UTF-8 has none.
+        # Python's parser turns "\\ud83d\\ude00" into one character, but accepts half of such a
+        # pair. Only an escape can contain one, because UTF-8 text cannot.
         if "\\u" in decoded:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeError as error:
@@ -52,14 +53,14 @@ def parse_json(text: bytes | str) -> Any:
         raise _invalid(f"{error.msg} at {where}") from error
     except ValueError as error:
         raise _invalid("a number has too many digits") from error
-    # Only text with that many brackets can nest too deep: most texts are not walked for it.
+    # Only text with that many brackets can nest too deep, so most values need not be measured.
     if decoded.count("[") + decoded.count("{") > MAX_DEPTH:
         measure(value)
     return value
 
 
 def canonical_json(value: Any) -> bytes:
-    """One spelling for one value: sorted names, no spaces, UTF-8 without escapes.
+    """Return the canonical form of a value: sorted names, no spaces, UTF-8 without escapes.
 
     Two schemas are the same if and only if these bytes are.
     """
@@ -67,11 +68,11 @@ def canonical_json(value: Any) -> bytes:
 
 
 def canonical_elements(values: list[Any]) -> list[bytes]:
-    """The canonical texts of a list's elements."""
+    """Return the canonical JSON of each element of a list."""
     if not values or not _SCALARS.issuperset(map(type, values)):
         return [canonical_json(value) for value in values]
-    # One call for all takes a tenth of the time. No text has the character between them: JSON
-    # escapes it.
+    # One call for all elements takes a tenth of the time. The separator cannot occur in an element,
+    # because JSON escapes it.
     return _encoded(_SEPARATED, values)[1:-1].split(_SEPARATOR.encode())
 
 
@@ -83,11 +84,14 @@ def _encoded(encoder: json.JSONEncoder, value: Any) -> bytes:
 
 
 def measure(value: Any) -> Extent:
-    """The extent of `value`; `ValidationError` (`json_invalid`) if it is too deep or no JSON.
+    """Return the extent of `value`, or raise `json_invalid` if it is too deep or not JSON.
 
-    It goes level by level, not into the depth: a value that nests 100 000 deep is refused at the
-    65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels `{}`, `[]`; its
-    nodes are the object, the list, two numbers and the text. Names count as text, but not as nodes.
+    It proceeds level by level instead of by recursion, so a value that nests 100 000 deep is
+    rejected
+    at the 65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels `{}`,
+    `[]`;
+    its nodes are the object, the list, two numbers and the string. Names count as text, but not as
+    nodes.
     """
     if not isinstance(value, _CONTAINERS):
         return Extent(1, 0, _leaf_text(value))
@@ -105,7 +109,7 @@ def measure(value: Any) -> Extent:
                 members = container.values()
             for member in members:
                 kind = type(member)
-                # Asked in this order because this runs for every value of every call.
+                # The order of these checks matters, because they run for every value of every call.
                 if kind in _ONE_NODE:
                     if kind is int and not -_WIDE < member < _WIDE:
                         text += number_stretches(member)
@@ -121,12 +125,12 @@ def measure(value: Any) -> Extent:
 
 
 def pointer_of(path: Sequence[str | int]) -> str:
-    """The JSON pointer (RFC 6901) of a path of names and indices; the root is the empty string."""
+    """Return the JSON pointer (RFC 6901) of a path of names and indices; empty for the root."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def text_stretches(text: str) -> int:
-    """Return the full stretches of a text, or raise `json_invalid` if UTF-8 cannot carry it."""
+    """Return the full stretches of a string, or raise `json_invalid` for lone surrogates."""
     if text.isascii():
         return len(text) // BYTES_PER_STRETCH
     try:
@@ -136,7 +140,7 @@ def text_stretches(text: str) -> int:
 
 
 def number_stretches(number: int) -> int:
-    """Return the text that is as much work as comparing an integer: its digits, squared."""
+    """Return the stretches that cost as much as comparing an integer: its digits, squared."""
     if -_WIDE < number < _WIDE:
         return 0
     return 32 + (number.bit_length() // 24) ** 2
@@ -146,7 +150,7 @@ def _names_text(container: dict[Any, Any]) -> int:
     try:
         return text_stretches("".join(container))
     except TypeError as error:
-        raise _invalid("the name of a member is no string") from error
+        raise _invalid("the name of a member is not a string") from error
 
 
 def _leaf_text(leaf: Any) -> int:
@@ -158,7 +162,7 @@ def _leaf_text(leaf: Any) -> int:
         return 0
     if isinstance(leaf, int):
         return number_stretches(leaf)
-    raise _invalid(f"it has a {type(leaf).__name__}, which is no JSON value")
+    raise _invalid(f"it has a {type(leaf).__name__}, which is not a JSON value")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -177,19 +181,19 @@ def _finite(digits: str) -> float:
 
 
 def _constant(name: str) -> NoReturn:
-    raise _invalid(f"{name} is no JSON number")
+    raise _invalid(f"{name} is not a JSON number")
 
 
 def _invalid(problem: str) -> ValidationError:
-    return ValidationError("json_invalid", f"this is no acceptable JSON: {problem}")
+    return ValidationError("json_invalid", f"invalid JSON: {problem}")
 
 
-# Validators read integers beyond this as text, in time that is quadratic in the digits.
+# Validators parse larger integers from text, in time that is quadratic in the digits.
 _WIDE = 2**63
 
-# The types whose every value is JSON and small; this set is asked for each value of each call.
+# The types whose values are always valid, small JSON; looked up for each value of each call.
 _ONE_NODE = frozenset((int, bool, type(None)))
-# A tuple, because a union is made anew wherever it is written.
+# A tuple, because a union would be created again at each use.
 _CONTAINERS = (dict, list)
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))

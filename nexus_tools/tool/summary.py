@@ -1,4 +1,4 @@
-"""Ports on one line, for people and for models that look for a tool."""
+"""The one-line summary of ports, for users and for models that search for a tool."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ _MAX_DEPTH = 5
 
 
 def port_summary(schema: dict[str, Any]) -> str:
-    """Return names and types of the ports of a schema, with `?` where one may be absent.
+    """Return names and types of the ports of a schema, with `?` for optional ones.
 
-    So `text: string, words?: array of string, note?: string or null`.
+    For example, `text: string, words?: array of string, note?: string or null`.
     """
     required = schema.get("required", [])
     return ", ".join(
@@ -27,7 +27,7 @@ def _kind(port: Any, depth: int = 0) -> str:
 
 
 def _kinds(port: Any, depth: int) -> list[str]:
-    """Return the kinds of value that a port takes, each once, and null last."""
+    """Return the types that a port accepts, without duplicates and with null last."""
     if not isinstance(port, dict) or depth > _MAX_DEPTH:
         return ["any"]
     if "enum" in port:
@@ -38,13 +38,13 @@ def _kinds(port: Any, depth: int) -> list[str]:
         return [str(port["$ref"]).rpartition("/")[2]]
     branches = port.get("anyOf") or port.get("oneOf")
     if branches and "type" not in port:
-        found = [kind for branch in branches for kind in _kinds(branch, depth + 1)]
+        kinds = [kind for branch in branches for kind in _kinds(branch, depth + 1)]
     else:
         types = port.get("type", "any")
-        found = [types] if isinstance(types, str) else list(types)
-    if "array" in found and "items" in port:
-        found[found.index("array")] = _array_of(port["items"], depth)
-    return sorted(dict.fromkeys(found), key=lambda kind: kind == "null")
+        kinds = [types] if isinstance(types, str) else list(types)
+    if "array" in kinds and "items" in port:
+        kinds[kinds.index("array")] = _array_of(port["items"], depth)
+    return sorted(dict.fromkeys(kinds), key=lambda kind: kind == "null")
 
 
 def _array_of(items: Any, depth: int) -> str:

@@ -1,4 +1,4 @@
-"""The two tools that wait, which the Move package itself has: `ask` a person, `wait` for a time."""
+"""The two waiting tools of the Move package: `ask` a person, `wait` for a time."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,8 @@ WAIT = "nexus_tools.waiting.wait@1"
 
 _DAY_MS = 24 * 60 * 60 * 1000
 WAITING_MARGIN_MS = _DAY_MS
-"""What is left of the time of an invocation when its waiting is over: `MARGIN_MS` of `waiting`."""
+"""The time between the end of the wait and the expiry of the invocation, in ms; `MARGIN_MS` of the
+Move module `waiting`."""
 
 _TIMEOUT_MS = 90 * _DAY_MS
 _GAS_MIST = 2_000_000
@@ -28,9 +29,9 @@ def is_address_port(schema: Mapping[str, Any]) -> bool:
 
 
 def ask_definition(package: str) -> ToolDefinition:
-    """The definition of `ask`: an address is asked, and answers, or its time is over.
+    """Return the definition of `ask`, which ends when an address answers or the time is over.
 
-    `package` is the id of the Move package of tools, `0x` and 64 digits.
+    `package` is the ID of the Move package of tools, `0x` and 64 digits.
     """
     inputs = {
         "who": {**_ADDRESS, "description": "The address whose answer counts."},
@@ -53,7 +54,7 @@ def ask_definition(package: str) -> ToolDefinition:
 
 
 def wait_definition(package: str) -> ToolDefinition:
-    """The definition of `wait`: until a time, or for a time. `package` is as of `ask`."""
+    """Return the definition of `wait`, until a time or for a time; `package` is as in `ask`."""
     inputs = {
         "until_ms": {**_TIME, "description": "Until when to wait, in ms since 1970."},
         "for_ms": {**_TIME, "description": "How long to wait, in ms: 89 days at most."},
@@ -70,14 +71,14 @@ def wait_definition(package: str) -> ToolDefinition:
 
 
 def asks_until_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
-    """Until when an answer counts, as the Move module `waiting` says; times are since 1970."""
+    """Return the answer deadline of the Move module `waiting`; times are ms since 1970."""
     latest_ms = expires_at_ms - WAITING_MARGIN_MS
     within_ms = int(inputs.get("within_ms", latest_ms - requested_at_ms))
     return min(requested_at_ms + within_ms, latest_ms)
 
 
 def waits_until_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
-    """When a `wait` is over, as `asks_until_ms`."""
+    """Return the time when a `wait` is over; times are as in `asks_until_ms`."""
     until_ms = int(inputs.get("until_ms", requested_at_ms + int(inputs.get("for_ms", 0))))
     return min(until_ms, expires_at_ms - WAITING_MARGIN_MS)
 

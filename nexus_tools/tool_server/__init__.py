@@ -1,6 +1,7 @@
-"""Make a tool: `@tool` on a function, `Variant` for each answer, `serving` or `serve` to serve it.
+"""The framework with which authors write and serve tools.
 
-What serves is imported when it is first asked for: the tests of an author need no web server.
+Begin with `@tool` (`authoring`), `Variant`, and `serve` (`hosting`). The modules of the server are
+imported on first use, so the tests of an author need no web server.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""A Python function made into a tool: `@tool` reads its signature and gives a `Tool`."""
+"""The `@tool` decorator, which turns a Python function into a `Tool` by its signature."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -16,12 +16,13 @@ from nexus_tools.tool_server.base import Authorize, Call, Health, Tool, tool_inv
 from nexus_tools.tool_server.function_signature import Signature
 from nexus_tools.tool_server.variant import Variant
 
-# Threads that sync functions of one tool may occupy; more calls wait within their timeout.
+# The maximum number of threads for sync functions of one tool. Further calls wait within their
+# timeout.
 _MAX_THREADS = 40
 
 
 class FunctionTool(Tool):
-    """A tool as its author wrote it: `function` runs, in a worker thread unless it is async."""
+    """A tool made of the author's `function`, which runs in a worker thread unless it is async."""
 
     def __init__(
         self,
@@ -52,16 +53,16 @@ class FunctionTool(Tool):
         )
 
     def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
-        """The function's arguments from an input, checked against the schema and the types."""
+        """Return the function's arguments after checking the input against schema and types."""
         self._validator.check_input(ports, json_bytes)
         return self._signature.arguments(ports, call)
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the function, and take its variant apart."""
+        """Call the function and return its variant as `{variant: {port: value}}`."""
         return (await self.answer(arguments)).as_json()
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """Call the function, and check its variant as JSON has it. Raises as every tool's does."""
+        """Call the function and check its variant as JSON. Raises as `Tool.answer`."""
         if self._is_async:
             returned = await self.function(**arguments)
         else:
@@ -75,12 +76,12 @@ class FunctionTool(Tool):
     def _checked(self, returned: object) -> Answer:
         if not isinstance(returned, Variant) or not self._signature.gives(type(returned)):
             known = ", ".join(kind.__name__ for kind in self._signature.variants.values())
-            message = f"the tool returned {type(returned).__name__}, which is none of {known}"
+            message = f"expected the tool to return one of {known}, got {type(returned).__name__}"
             raise ValidationError("output_invalid", message)
         try:
-            # As `model_dump_json`, without a look at options that are not used here. Text that is
-            # read back is JSON for sure, and its size bounds what the check can cost: to measure
-            # the value takes longer than both.
+            # This is `model_dump_json` without the lookup of unused options. Text that was parsed
+            # again is certainly JSON, and its size bounds the cost of the check. Measuring the
+            # value would take longer than both.
             text = returned.__pydantic_serializer__.to_json(returned, by_alias=True, warnings=False)
             ports = from_json(text, allow_inf_nan=False)
         except ValueError as error:
@@ -98,13 +99,17 @@ def tool(
     health: Health | None = None,
     authorize: Authorize | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
-    """Make the decorated function, sync or async, a `Tool`.
+    """Turn the decorated function, sync or async, into a `Tool`.
 
-    Parameters are ports, the docstring is the description, the return annotation is the union of
-    the variants. `timeout_ms` is 1 000 to 120 000. `health` says, sync or async, whether the
-    tool is ready: one truth or several by name. `authorize` says in the same way whether a `Call`
-    may run: what is not `True` refuses it, and `NotAuthorizedError` says why. Raises
-    `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when the function is no tool.
+    Parameters are ports, the docstring is the description, and the return annotation is the union
+    of
+    the variants. `timeout_ms` is 1 000 to 120 000. `health`, sync or async, returns whether the
+    tool is
+    ready: one boolean, or several by name. `authorize`, sync or async, returns whether a `Call` may
+    run: any result but `True` rejects the call, and a `NotAuthorizedError` explains the rejection.
+
+    Raises:
+        ValidationError: The function cannot be a tool (code `tool_invalid` or `fqn_invalid`).
     """
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:

@@ -1,4 +1,4 @@
-"""A tool as a server sees it: a name, an interface, something that runs; and its call."""
+"""The base class of served tools, and the context of a call."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -22,11 +22,13 @@ from nexus_tools.tool import (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The context of one invocation: a parameter annotated with `Call` receives it.
+    """The context of one invocation, passed to a parameter annotated with `Call`.
 
-    `invocation` is the id of the invocation on chain, `deadline` the moment after which nobody
-    waits any more, `max_outcome_bytes` what the requester pays for, `leader` the id of the leader
-    whose signature was verified. All are absent in tests and for callers that do not say them.
+    `invocation` is the on-chain ID of the invocation, `deadline` the time after which the caller no
+    longer waits, `max_outcome_bytes` the size that the requester pays for, and `leader` the ID of
+    the
+    leader whose signature was verified. All are None in tests and for callers that do not send
+    them.
     """
 
     invocation: str | None = None
@@ -36,7 +38,7 @@ class Call:
 
 
 class NotReadyError(NotNowError):
-    """A tool raises it when it cannot start now: nothing has happened, and callers may try again.
+    """An error that a tool raises if it cannot start now. Callers may retry because nothing ran.
 
     The server responds with 503 `not_ready`, and shows the message and the hint to the caller.
     """
@@ -46,7 +48,10 @@ class NotReadyError(NotNowError):
 
 
 class NotAuthorizedError(Exception):
-    """Whoever authorizes calls raises it to refuse one: the message is told to the caller."""
+    """An error that an `authorize` callback raises to reject a call.
+
+    The caller sees the message.
+    """
 
 
 Authorize = Callable[[Call], bool | Awaitable[bool]]
@@ -54,12 +59,15 @@ Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, 
 
 
 class Tool(ABC):
-    """What a `ToolServer` serves: it checks what goes in and out, a subclass runs.
+    """A tool of a `ToolServer`, which checks inputs and outputs while a subclass runs.
 
-    Raises `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when a definition cannot be
-    made of it: `timeout_ms` is 1 000 to 120 000, the schemas obey the rules of tools. `health`
-    says, sync or async, whether the tool is ready: one truth or several by name. `authorize` says,
-    sync or async, whether a call may run: what is not `True` refuses it.
+    `timeout_ms` is 1 000 to 120 000, and the schemas obey the rules of tools. `health`, sync or
+    async,
+    returns whether the tool is ready: one boolean, or several by name. `authorize`, sync or async,
+    returns whether a call may run: any result but `True` rejects it.
+
+    Raises:
+        ValidationError: The tool has no valid definition (code `tool_invalid` or `fqn_invalid`).
     """
 
     def __init__(
@@ -89,7 +97,7 @@ class Tool(ABC):
 
     @abstractmethod
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Do the work: from arguments as `arguments` gives them to `{variant: {port: value}}`."""
+        """Run the tool with the result of `arguments` and return `{variant: {port: value}}`."""
 
     def arguments(
         self,
@@ -97,15 +105,15 @@ class Tool(ABC):
         call: Call,  # noqa: ARG002 - for subclasses
         json_bytes: int | None = None,
     ) -> dict[str, Any]:
-        """What `run` is given, from an input that is checked against the schema.
+        """Return the arguments of `run` for an input, after checking it against the schema.
 
-        `json_bytes` is the size of the text that `parse_json` read the input from, if it did.
+        `json_bytes` is the size of the text from which `parse_json` read the input, if it did.
         """
         self._validator.check_input(ports, json_bytes)
         return dict(ports)
 
     def definition(self, url: str) -> ToolDefinition:
-        """The definition of this tool as it is reached at `url`."""
+        """Return the definition of this tool for the URL `url`."""
         return ToolDefinition.parse(
             {
                 "fqn": str(self.fqn),
@@ -119,39 +127,40 @@ class Tool(ABC):
         )
 
     async def invoke(self, ports: Mapping[str, Any], call: Call | None = None) -> Answer:
-        """Run the tool as the server does, without its time limit.
+        """Run the tool as the server does, but without its time limit.
 
         Raises `ValidationError` with code `input_invalid` or `output_invalid`, and whatever the
-        tool's own code raises.
+        tool's own
+        code raises.
         """
         return await self.answer(self.arguments(ports, call or Call()))
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """Run, and check what came of it. Raises `output_invalid`, and what `run` raises."""
+        """Run the tool and check its output. Raises `output_invalid`, and what `run` raises."""
         return self._validator.check_output(await self.run(arguments))
 
     async def check_authorized(self, call: Call) -> None:
-        """Ask the author whether a call may run. Raises `NotAuthorizedError`, and what they do."""
+        """Call the author's `authorize`. Raises `NotAuthorizedError`, and what it raises."""
         if self._authorize is None:
             return
-        authorized = self._authorize(call)
-        if inspect.isawaitable(authorized):
-            authorized = await authorized
-        if authorized is not True:
+        result = self._authorize(call)
+        if inspect.isawaitable(result):
+            result = await result
+        if result is not True:
             raise NotAuthorizedError("this call is not authorized")
 
     async def check_health(self) -> dict[str, bool]:
-        """The tool's own checks by name, all true if it is ready to be invoked."""
+        """Return the results of the tool's own checks by name; all must be true."""
         if self._health is None:
             return {}
-        checked = self._health()
-        if inspect.isawaitable(checked):
-            checked = await checked
-        return dict(checked) if isinstance(checked, Mapping) else {"health": bool(checked)}
+        result = self._health()
+        if inspect.isawaitable(result):
+            result = await result
+        return dict(result) if isinstance(result, Mapping) else {"health": bool(result)}
 
     def _check_timeout(self) -> None:
         if not MIN_TIMEOUT_MS <= self.timeout_ms <= MAX_TIMEOUT_MS:
-            message = f"its timeout is not {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS} ms"
+            message = f"expected a timeout of {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS} ms"
             raise ValidationError("tool_invalid", message)
 
     def __repr__(self) -> str:
@@ -159,10 +168,10 @@ class Tool(ABC):
 
 
 def tool_invalid(fqn: ToolFqn, cause: ValidationError) -> ValidationError:
-    """The error of a tool that cannot be one, with what is wrong with it."""
+    """Return the error for a tool with an invalid definition."""
     return ValidationError(
         "tool_invalid",
-        f"the tool {fqn} is wrong: {cause.message}",
+        f"the tool {fqn} is invalid: {cause.message}",
         hint=cause.hint,
         details=cause.details,
     )

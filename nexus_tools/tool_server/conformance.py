@@ -1,4 +1,4 @@
-"""Whether a tool at a URL keeps the protocol: the checks of `tool validate`, one row each."""
+"""The checks of `tool validate`: whether the tool at a URL conforms to the protocol."""
 
 import asyncio
 import json
@@ -32,12 +32,12 @@ T = TypeVar("T")
 
 MAX_RESPONSE_BYTES = 10 * 2**20
 _GET_TIMEOUT_S = 10.0
-# What the network may add to the tool's own time limit.
+# The network latency that is allowed in addition to the tool's own timeout.
 _MARGIN_S = 5.0
 
 
 class FailedError(Exception):
-    """The check at hand fails, with what to do about it."""
+    """A failed check, with a hint how to fix the tool."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -46,19 +46,19 @@ class FailedError(Exception):
 
 
 class SkippedError(Exception):
-    """There is nothing to check: an earlier check failed, or the rule does not apply."""
+    """A skipped check: an earlier check failed, or the rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The response of the tool, and after how many milliseconds."""
+    """The response of the tool and its latency in milliseconds."""
 
     status: int
     body: bytes
     elapsed_ms: float
 
     def json(self) -> Any:
-        """The body; `FailedError` if it is no JSON."""
+        """Parse the body. Raises `FailedError` if it is not JSON."""
         try:
             return parse_json(self.body)
         except ValidationError as error:
@@ -67,7 +67,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Probe:
-    """The tool at the base URL `url`, and what earlier checks learned about it."""
+    """The tool at the base URL `url`, and the results of earlier checks."""
 
     url: str
     http: httpx.AsyncClient
@@ -76,23 +76,23 @@ class Probe:
     definition: ToolDefinition | None = None
 
     def known_meta(self) -> Mapping[str, Any]:
-        """What `/meta` said, or `SkippedError` if it said nothing usable."""
+        """Return the document of `/meta`, or raise `SkippedError` if it is not usable."""
         if not self.meta:
             raise SkippedError("the definition could not be read")
         return self.meta
 
     def known_definition(self) -> ToolDefinition:
-        """The valid definition, or `SkippedError`."""
+        """Return the valid definition, or raise `SkippedError`."""
         if self.definition is None:
             raise SkippedError("the definition is not valid")
         return self.definition
 
     async def get(self, path: str) -> Reply:
-        """Ask for `{url}{path}`; redirects are responses like any other."""
+        """Request `{url}{path}`. Redirects are not followed."""
         return await self._send("GET", path, _GET_TIMEOUT_S)
 
     async def invoke(self, body: bytes) -> Reply:
-        """Send a tool call with `body`, and wait as long as the tool says that it needs."""
+        """Send a tool call with `body`, and wait for the tool's declared timeout plus a margin."""
         timeout_s = self.known_definition().timeout_ms / 1_000 + _MARGIN_S
         key = str(uuid4())
         headers = {
@@ -118,17 +118,18 @@ class Probe:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             problem = str(error) or type(error).__name__
             raise FailedError(
-                f"{method} {path} gets no response: {problem}",
-                "is the server running, and is the URL right?",
+                f"{method} {path} failed without a response: {problem}",
+                "Start the server, and check the URL.",
             ) from error
         return Reply(response.status_code, body, (perf_counter() - started) * 1_000)
 
 
 async def _limited(response: httpx.Response) -> bytes:
-    """Read a body as it comes: a compressed one may be far longer than it seems."""
+    """Read a body in chunks with a size limit, because compression may hide its real length."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise FailedError(
-            "a response is compressed", "Leaders do not accept this: send it as it is"
+            "a response is compressed",
+            "Send responses uncompressed; Leaders reject compressed ones.",
         )
     body = bytearray()
     async for chunk in response.aiter_raw():
@@ -147,7 +148,7 @@ _SCHEMAS = ("input_schema", "output_schema")
 
 
 class Status(StrEnum):
-    """How a check went; it is skipped where an earlier one leaves nothing to check."""
+    """The result of a check. A check is skipped if an earlier one leaves nothing to check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -156,7 +157,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One row: what was checked, how it went, and what to do."""
+    """One row of the report: the name of the check, its result, and a hint."""
 
     name: str
     status: Status
@@ -167,11 +168,12 @@ class Check:
 async def check_tool(
     url: str, http: httpx.AsyncClient, *, invoke: bool = True
 ) -> AsyncIterator[Check]:
-    """Check the tool at the base URL `url`; a row comes as soon as it is known.
+    """Check the tool at the base URL `url`, and yield each row as soon as it is known.
 
-    Its function runs, with an example of a valid input, unless `invoke` is False: then only its
-    health and its definition are read. `http` brings the trust roots and stays open. What the tool
-    does wrong is a row, never an exception; a row that would repeat an earlier one is skipped.
+    The tool's function runs with an example of a valid input, unless `invoke` is False. Then only
+    health and definition are read. `http` provides the trust roots and stays open. Errors of the
+    tool
+    become rows and never exceptions. A row that would repeat an earlier one is skipped.
     """
     probe = Probe(url.rstrip("/"), http)
     reported: set[str] = set()
@@ -203,9 +205,11 @@ async def _reachable(probe: Probe) -> str:
 async def _tls(probe: Probe) -> str:
     parts = urlsplit(probe.url)
     if parts.scheme != "https" and parts.hostname in _LOOPBACK:
-        raise SkippedError("plain HTTP is fine on this machine; elsewhere Leaders want https")
+        raise SkippedError("plain HTTP is allowed on this machine; elsewhere Leaders require https")
     if parts.scheme != "https":
-        raise FailedError("the URL is not https", "put TLS in front: Leaders call https only")
+        raise FailedError(
+            "the URL is not https", "Serve the tool over TLS; Leaders call https URLs only."
+        )
     if probe.health is None:
         raise SkippedError("the tool is not reachable")
     return "the certificate is trusted"
@@ -216,7 +220,7 @@ async def _healthy(probe: Probe) -> str:
         raise SkippedError("the tool is not reachable")
     if probe.health.status != HTTPStatus.OK:
         message = f"GET {protocol.HEALTH} answers {probe.health.status}, not 200"
-        raise FailedError(message, "200 says that the tool can be invoked now")
+        raise FailedError(message, "Respond with 200 when the tool can be invoked.")
     reply = await probe.get(protocol.HEALTH)
     return f"200 after {reply.elapsed_ms:.0f} ms"
 
@@ -228,7 +232,7 @@ async def _definition(probe: Probe) -> str:
     if reply.status != HTTPStatus.OK:
         raise FailedError(f"GET {protocol.META} answers {reply.status}, not 200")
     document = reply.json()
-    # Kept before it is checked, so that later rows say what else is wrong.
+    # The document is stored before it is checked, so that later rows report other errors too.
     probe.meta = document if isinstance(document, Mapping) else {}
     return f"has {len(definition_fields(document))} fields"
 
@@ -244,11 +248,13 @@ async def _url(probe: Probe) -> str:
     if declared in _own_urls(probe):
         return f"the definition names the tool's own URL, {declared}"
     message = f"the definition says {declared[:200]}, this is {probe.url}"
-    raise FailedError(message, "set the server's public URL, or what its proxy forwards")
+    raise FailedError(
+        message, "Set the server's public URL, or the headers that its proxy forwards."
+    )
 
 
 def _own_urls(probe: Probe) -> list[str]:
-    """Where the tool lives if it was asked for at the root of its server, or at its bare name."""
+    """Return the tool's own URLs if `url` is the root of its server or its bare name."""
     path = f"/{probe.known_meta().get('fqn', '')}"
     return [protocol.tool_url(root, path) for root in (probe.url, probe.url.rpartition("/")[0])]
 
@@ -260,7 +266,7 @@ async def _schemas(probe: Probe) -> str:
 
 
 def _checked_schema(probe: Probe, name: str, check: Callable[[object], T]) -> T:
-    """What a check makes of a schema; `FailedError` names the schema, as a definition does."""
+    """Apply a check to a schema of the definition, and name the schema in a `FailedError`."""
     try:
         with naming_schema(name.removesuffix("_schema")):
             return check(probe.known_meta().get(name))
@@ -284,17 +290,17 @@ async def _valid_input(probe: Probe) -> str:
     try:
         example = example_input(definition.input_schema)
     except ValidationError as error:
-        raise SkippedError(f"{error.message}; {error.hint}") from error
+        raise SkippedError(f"{error.message}. {error.hint}") from error
     reply = await probe.invoke(_encoded(example))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.OK:
-        what = f"POST {protocol.INVOKE} with {_shown(example)}"
+        call = f"POST {protocol.INVOKE} with {_shown(example)}"
         raise FailedError(
-            f"{what} responds with {reply.status}{_cause(reply)}",
-            'a valid input gets a variant: give the schema an input that works, as in "examples"',
+            f"{call} responds with {reply.status}{_cause(reply)}",
+            'Return a variant for valid inputs, or add a working one to "examples" in the schema.',
         )
     answer = InterfaceValidator(definition).check_output(reply.json())
-    return f"gave {answer.variant} after {reply.elapsed_ms:.0f} ms"
+    return f"returned {answer.variant} after {reply.elapsed_ms:.0f} ms"
 
 
 async def _bad_input(probe: Probe) -> str:
@@ -302,9 +308,9 @@ async def _bad_input(probe: Probe) -> str:
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.UNPROCESSABLE_ENTITY:
         call = f"POST {protocol.INVOKE}"
-        message = f"{call} answers {reply.status} to an input that does not match, not 422"
-        raise FailedError(message, "check the input against the schema before the tool runs")
-    return "refused with 422"
+        message = f"expected 422 for an invalid input, but {call} returned {reply.status}"
+        raise FailedError(message, "Validate the input against the schema before the tool runs.")
+    return "rejected with 422"
 
 
 def _shown(example: Any) -> str:
@@ -312,7 +318,7 @@ def _shown(example: Any) -> str:
 
 
 def _cause(reply: Reply) -> str:
-    """What the problem document of a response says, behind a colon; empty without one."""
+    """Return the detail of a response's problem document after a colon, or an empty string."""
     try:
         problem = parse_json(reply.body)
     except ValidationError:
@@ -322,13 +328,13 @@ def _cause(reply: Reply) -> str:
 
 
 def _wrong_input(input_schema: dict[str, Any]) -> Any:
-    """An object that lacks what is required; where nothing is, no object at all."""
+    """Return an object without the required ports, or an array if no port is required."""
     return {} if input_schema.get("required") else []
 
 
 def _refuse_unauthorized(reply: Reply) -> None:
     if reply.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise SkippedError("the tool responds to signed requests only")
+        raise SkippedError("the tool accepts only signed requests")
 
 
 def _encoded(value: Any) -> bytes:

@@ -1,6 +1,6 @@
-"""A function's signature, read as a tool's interface: parameters are ports, the result variants.
+"""A function's signature as a tool's interface: parameters are ports, the result is a variant.
 
-Its JSON Schemas are as the registry stores them: terse, with plain patterns.
+The JSON Schemas are written for the registry: terse, and with plain patterns.
 """
 
 import inspect
@@ -27,36 +27,36 @@ REFERENCE = "#/$defs/{model}"
 
 
 class PortSchema(GenerateJsonSchema):
-    """pydantic's draft 2020-12 schemas without what costs storage or needs backtracking."""
+    """A generator of pydantic's draft 2020-12 schemas without redundant or backtracking parts."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
-        """A title that only repeats the name says nothing."""
+        """Omit titles that only repeat the name."""
         return False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """As pydantic's, without the name of the class as a title."""
+        """Return pydantic's schema without the name of the class as a title."""
         described = super().model_schema(schema)
         if described.get("title") == schema["cls"].__name__:
             del described["title"]
         return described
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        """As pydantic's, without the name of the class as a title."""
+        """Return pydantic's schema without the name of the class as a title."""
         described = super().enum_schema(schema)
         described.pop("title", None)
         return described
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        """As pydantic's, without its pattern for decimals in text, which looks ahead."""
+        """Return pydantic's schema without the pattern of decimals, which uses look-ahead."""
         described = super().decimal_schema(schema)
         for part in (described, *described.get("anyOf", ())):
             part.pop("pattern", None)
         return described
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        """As pydantic's; of an output, `date-time` only where there is an offset for sure.
+        """Return pydantic's schema; an output is `date-time` only if it always has an offset.
 
-        RFC 3339 wants one, which a `datetime` may lack and an `AwareDatetime` may not.
+        RFC 3339 requires an offset, which a `datetime` may lack and an `AwareDatetime` may not.
         """
         described = super().datetime_schema(schema)
         if self.mode == "serialization" and schema.get("tz_constraint") != "aware":
@@ -64,7 +64,7 @@ class PortSchema(GenerateJsonSchema):
         return described
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
-        """As pydantic's; an output is no `time` of RFC 3339, which has an offset."""
+        """Return pydantic's schema; an output is not a `time` of RFC 3339, which has an offset."""
         described = super().time_schema(schema)
         if self.mode == "serialization":
             del described["format"]
@@ -72,14 +72,14 @@ class PortSchema(GenerateJsonSchema):
 
 
 def input_schema(ports: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model whose fields are the ports of an input."""
+    """Return the schema of a model whose fields are the ports of an input."""
     return TypeAdapter(ports).json_schema(
         ref_template=REFERENCE, schema_generator=PortSchema, mode="validation"
     )
 
 
 def output_schema(variants: dict[str, type[BaseModel]]) -> dict[str, Any]:
-    """The schema of an output: one branch for each variant, by name."""
+    """Return the schema of an output, with one branch for each variant by name."""
     inputs: list[tuple[str, Literal["serialization"], TypeAdapter[Any]]] = [
         (name, "serialization", TypeAdapter(model)) for name, model in variants.items()
     ]
@@ -103,7 +103,7 @@ def _branch(name: str, ports: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(ports: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    """The ports in place of a reference to them, where nothing else refers to them."""
+    """Replace a reference by its ports, unless something else refers to them."""
     reference = ports.get("$ref", "")
     if not reference or json.dumps(reference) in json.dumps(shared):
         return ports
@@ -119,10 +119,11 @@ _NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWO
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a tool's function takes and gives.
+    """The parameters and the variants of a tool's function.
 
     `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`, so that a port
-    may be called `json` or `copy` without hiding a method of the model.
+    may
+    be called `json` or `copy` without hiding a method of the model.
     """
 
     ports: type[BaseModel]
@@ -132,7 +133,7 @@ class Signature:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "Signature":
-        """Read `function`; `ValidationError` (`tool_invalid`) says which annotation is wrong."""
+        """Read `function`, or raise `ValidationError` (`tool_invalid`) for a wrong annotation."""
         hints = _hints(function)
         variants = _variants(hints.pop("return", None))
         parameters = inspect.signature(function).parameters
@@ -146,25 +147,25 @@ class Signature:
         return cls(ports, names, calls[0] if calls else None, variants)
 
     def input_schema(self) -> dict[str, Any]:
-        """The schema of the ports that go in."""
+        """Return the schema of the input ports."""
         return input_schema(self.ports)
 
     def output_schema(self) -> dict[str, Any]:
-        """The schema of the variants that come out."""
+        """Return the schema of the output variants."""
         return output_schema(dict(self.variants))
 
     def gives(self, kind: type[Variant]) -> bool:
-        """Whether `kind` is one of the variants."""
+        """Return whether `kind` is one of the variants."""
         return self.variants.get(kind.variant_name) is kind
 
     def arguments(self, ports: Mapping[str, Any], call: Call) -> dict[str, Any]:
-        """The function's arguments, or `ValidationError` (`input_invalid`) with its failures."""
+        """Return the function's arguments, or raise `ValidationError` (`input_invalid`)."""
         try:
-            # As `model_validate`, without a look at options that are not used here.
+            # This is `model_validate` without the lookup of unused options.
             model = self.ports.__pydantic_validator__.validate_python(ports)
         except pydantic.ValidationError as error:
             raise _input_error(error) from error
-        # A model keeps its fields in their order, which is that of the names.
+        # A model keeps the order of its fields, which is the order of `names`.
         arguments: dict[str, Any] = dict(zip(self.names, model.__dict__.values()))  # noqa: B905
         if self.call_name is not None:
             arguments[self.call_name] = call
@@ -179,18 +180,18 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _variants(annotation: Any) -> dict[str, type[Variant]]:
-    found: dict[str, type[Variant]] = {}
+    variants: dict[str, type[Variant]] = {}
     for member in _union_members(annotation):
         if not (isinstance(member, type) and issubclass(member, Variant)):
             raise _invalid(
-                f"the return annotation has {_name_of(member)}, which is no Variant",
-                hint="annotate the function with -> Sum | Overflow, subclasses of Variant",
+                f"the return annotation has {_name_of(member)}, which is not a Variant",
+                hint="Annotate it with subclasses of Variant, for example -> Sum | Overflow.",
             )
         name = member.named()
-        if found.get(name, member) is not member:
-            raise _invalid(f"two of the classes that it returns are named {name!r}")
-        found[name] = member
-    return found
+        if variants.get(name, member) is not member:
+            raise _invalid(f"two classes of the return annotation are named {name!r}")
+        variants[name] = member
+    return variants
 
 
 def _union_members(annotation: Any) -> list[Any]:
@@ -210,7 +211,7 @@ def _name_of(annotation: Any) -> str:
 
 def _check_parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> None:
     if parameter.kind not in _NAMED_KINDS:
-        raise _invalid(f"the parameter {parameter} is not passed by name, as ports are")
+        raise _invalid(f"the parameter {parameter} cannot be passed by name, which ports require")
     if parameter.name not in hints:
         raise _invalid(f"the parameter {parameter.name} has no annotation")
 
@@ -218,7 +219,7 @@ def _check_parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> 
 def _ports_model(parameters: list[inspect.Parameter], hints: Mapping[str, Any]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for index, parameter in enumerate(parameters):
-        # A subscript at run time, which type checkers do not take for an annotation.
+        # The cast hides the subscript at run time from type checkers.
         annotation = cast("Any", Annotated)[hints[parameter.name], Field(alias=parameter.name)]
         required = parameter.default is inspect.Parameter.empty
         fields[f"port_{index}"] = (annotation, ... if required else parameter.default)

@@ -1,4 +1,4 @@
-"""A `ToolServer` on a socket: inside a program that does more, or as a process of its own."""
+"""The functions that run a `ToolServer` on a socket, in an event loop or as its own process."""
 
 import asyncio
 import signal
@@ -36,11 +36,13 @@ async def serving(
     port: int = 0,
     public_url: str | None = None,
 ) -> AsyncIterator[str]:
-    """The time in which a server, or one made of tools, answers in this event loop; gives its URL.
+    """Run a server, or one made of tools, in this event loop, and yield its URL.
 
-    Each tool lives below it at the path of its FQN, a single one at the URL itself, too: see
-    `ToolServer`. Port 0 takes a free one. Signals and logs stay with the program. Raises
-    `address_unusable`.
+    Each tool is served at the path of its FQN. A single tool is also served at the root: see
+    `ToolServer`. Port 0 selects a free port. Signals and logging are left to the program.
+
+    Raises:
+        UsageError: The address cannot be bound (`address_unusable`).
     """
     if isinstance(server, Tool):
         server = ToolServer((server, *others), public_url=public_url)
@@ -56,7 +58,7 @@ def serve(
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
 ) -> None:
-    """Serve `tools` until SIGINT or SIGTERM; for a `__main__` of an author's own."""
+    """Serve `tools` until SIGINT or SIGTERM, for an author's own `__main__`."""
     server = ToolServer(tools, public_url=public_url)
     run(server, host, port, tls_certificate=tls_certificate, tls_key=tls_key)
 
@@ -71,16 +73,21 @@ def run(
     on_ready: Callable[[str], None] | None = None,
     alongside: AbstractAsyncContextManager[None] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then let running invocations end; the process is the server's.
+    """Serve until SIGINT or SIGTERM, then let running invocations end.
 
-    Port 0 takes a free one. `on_ready` gets the URL once requests get responses. `alongside` is
-    entered before the server listens, in its event loop. Events go to stderr as JSON unless
-    structlog is configured. Raises `UsageError` for an address that cannot be bound and for
-    incomplete TLS settings, and what `alongside` does.
+    The function takes over the process. Port 0 selects a free port. `on_ready` gets the URL as soon
+    as
+    the server responds to requests. `alongside` is entered in the server's event loop before the
+    server
+    listens. Logs go to stderr as JSON unless structlog is configured.
+
+    Raises:
+        UsageError: The address cannot be bound, or the TLS settings are incomplete. Errors of
+            `alongside` are passed on.
     """
     if (tls_certificate is None) != (tls_key is None):
         message = "TLS needs both a certificate and a key"
-        raise UsageError("tls_incomplete", message, hint="give both, or neither for plain HTTP")
+        raise UsageError("tls_incomplete", message, hint="Set both, or neither for plain HTTP.")
     log_to_stderr("json", again=False)
 
     async def until_stopped() -> None:
@@ -106,14 +113,14 @@ async def _hosted(
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
 ) -> AsyncIterator[tuple[str, "uvicorn.Server"]]:
-    """A server on a socket, its URL and who serves it; in the end it takes nothing new."""
+    """Yield the URL and the uvicorn server of a socket, and reject new invocations at the end."""
     listener = listening_socket(host, port)
     tls = {"ssl_certfile": tls_certificate, "ssl_keyfile": tls_key}
     url = url_of(listener, "http" if tls_certificate is None else "https")
-    # At the loopback nobody else gets there but by a proxy, whose URL has to be given.
-    is_own = ip_address(listener.getsockname()[0]).is_loopback
+    # Other machines reach a loopback address only through a proxy, whose URL must be configured.
+    is_loopback = ip_address(listener.getsockname()[0]).is_loopback
     try:
-        server.reached_at(url if is_own else None)
+        server.reached_at(url if is_loopback else None)
     except UsageError:
         listener.close()
         raise
@@ -125,7 +132,7 @@ async def _hosted(
 
 
 class _Stop:
-    """The end of a process that serves: SIGINT and SIGTERM, which are no failure."""
+    """The shutdown of a server process: SIGINT and SIGTERM are not failures."""
 
     def __init__(self) -> None:
         self.wanted = asyncio.Event()
@@ -134,29 +141,31 @@ class _Stop:
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """The time in which they are heard; only the main thread can."""
+        """Handle both signals inside the context. Only the main thread can."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         numbers = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self._hear) for number in numbers}
+        previous_handlers = {
+            number: signal.signal(number, self._handle_signal) for number in numbers
+        }
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in previous_handlers.items():
                 signal.signal(number, handler)
 
-    def _hear(self, number: int, _: FrameType | None) -> None:
-        """Stop; whoever interrupts a second time does not want to wait for what still runs."""
+    def _handle_signal(self, number: int, _: FrameType | None) -> None:
+        """Stop, and do not wait for running invocations after a second SIGINT."""
         if self.serving is not None:
             self.serving.force_exit = self.wanted.is_set() and number == signal.SIGINT
         self._loop.call_soon_threadsafe(self.wanted.set)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Uvloop's loops, which take half the time of asyncio's; there are none for Windows."""
+    """Return uvloop's loop factory, which halves the time, or None on Windows."""
     try:
-        import uvloop  # noqa: PLC0415 - not for who serves in a loop of their own
+        import uvloop  # noqa: PLC0415 - not needed in an author's own event loop
     except ImportError:
         return None
     return uvloop.new_event_loop

@@ -1,10 +1,10 @@
-"""Recent invocations by key, so that a repeated request gets a response and is not run again.
+"""Recent invocations by key: a repeated request gets the first response, and does not run again.
 
-Follows the IETF draft "The Idempotency-Key HTTP Header Field": a request that still runs is a
-conflict (409), and one that ran gets the response of the first, whether that was an outcome or a
-problem. But the same key with another request is another request, and not the mistake of a client
-(422): the ids of invocations are public, and who asks first with an id that is not theirs must not
-take it from the Leader who asks next.
+This follows the IETF draft "The Idempotency-Key HTTP Header Field". A request that is still running
+is a conflict (409). A completed request gets the first response, whether an outcome or a problem.
+Unlike in the draft, the same key with a different request is a different request, and not a client
+error (422). The IDs of invocations are public, so a caller that uses the ID of another account must
+not be able to block the Leader of that invocation.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from nexus_tools.tool_server.response import ProblemError, Response
 
 @dataclass(slots=True)
 class _Invocation:
-    """One request, and the response once there is one."""
+    """One request and, after it completes, its response."""
 
     request: Hashable
     response: Response | None = None
@@ -26,10 +26,11 @@ class _Invocation:
 
 
 class RecentInvocations:
-    """Remembers responses for `lifetime_s` seconds, at most `max_count` and `max_bytes` of them.
+    """A cache of at most `max_count` responses and `max_bytes` bytes, each kept for `lifetime_s`.
 
-    A request is its key with all else that makes it the same or another. Those that run are kept
-    in any case; the server bounds how many run.
+    A request is its key together with everything that distinguishes it from others. Running
+    requests
+    are always kept, because the server bounds their number.
     """
 
     def __init__(
@@ -45,14 +46,14 @@ class RecentInvocations:
         self._max_bytes = max_bytes
         self._clock = clock
         self._known: dict[Hashable, _Invocation] = {}
-        # Those that have a response, in the order in which they are forgotten.
+        # The invocations with a response, in the order in which they expire.
         self._complete: deque[_Invocation] = deque()
         self._bytes = 0
 
     def begin(self, request: Hashable) -> Response | None:
-        """The stored response, or none: then the invocation counts as running from now on.
+        """Return the stored response, or None and mark the invocation as running.
 
-        Raises `ProblemError` for one that is running.
+        Raises `ProblemError` if the same request is running.
         """
         known = self._known.get(request)
         if known is not None and known.response is not None:
@@ -79,7 +80,7 @@ class RecentInvocations:
         self._forget_old(now)
 
     def abandon(self, request: Hashable) -> None:
-        """Forget a request that did not run; the client may repeat it."""
+        """Forget a request that did not run, so the client may repeat it."""
         self._known.pop(request, None)
 
     def _forget_old(self, now: float) -> None:

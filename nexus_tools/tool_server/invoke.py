@@ -1,6 +1,6 @@
-"""`POST /invoke`: reads the input, runs the tool within its time, responds with its answer.
+"""The endpoint `POST /invoke`: reads the input, runs the tool within its timeout, and responds.
 
-A plain ASGI application, because this is the path that is hot.
+It is a plain ASGI application because this is the hot path.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ _DIGEST_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server grants: bytes of a body, invocations at once, seconds to send a body.
+    """The limits of a server: bytes of a body, concurrent invocations, seconds to send a body.
 
-    `max_receiving_bytes` bounds what is there of all bodies that have not come to their end.
+    `max_receiving_bytes` bounds the memory of all incomplete bodies together.
     """
 
     max_body_bytes: int = 10 * 2**20
@@ -49,7 +49,7 @@ class Limits:
 
 
 class Slots:
-    """How many invocations run on a server, and whether it takes more."""
+    """The running invocations of a server, and whether it accepts more."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -69,38 +69,40 @@ class Slots:
         if not self.is_open:
             raise self.not_ready("the tool is not ready")
         if self.running >= self.limits.max_running:
-            detail = f"{self.running} invocations are running, which is all this server takes"
+            detail = f"{self.running} invocations are running, which is the limit of this server"
             raise self._problem(Problem.BUSY, detail)
 
     async def receive(self, receive: Receive, first: bytes) -> bytes:
-        """The whole body of one that comes in parts, of which `first` is here.
+        """Return the whole body of a request that comes in parts; `first` is the first part.
 
-        It takes no slot, or a few who send slowly would keep everybody out: what is bounded is the
-        memory that unfinished bodies take together. Raises `ProblemError` as `rest_of_body`, and
-        before anything is read, 503 or 429, if the invocation could not run.
+        A body takes no slot while it arrives, otherwise a few slow clients would block all others.
+        The
+        memory of unfinished bodies is bounded instead. Raises `ProblemError` as `rest_of_body`, or
+        503 or
+        429 before anything is read if the invocation could not run.
         """
         self.check()
-        taken = 0
+        reserved = 0
 
-        def take(count: int) -> None:
-            nonlocal taken
+        def reserve(count: int) -> None:
+            nonlocal reserved
             if self.receiving_bytes + count > self.limits.max_receiving_bytes:
-                detail = "the server receives as many bodies as it has room for"
+                detail = "the server has no memory for further request bodies"
                 raise self._problem(Problem.BUSY, detail, (b"connection", b"close"))
-            taken += count
+            reserved += count
             self.receiving_bytes += count
 
         limits = self.limits
         try:
-            take(len(first))
+            reserve(len(first))
             return await rest_of_body(
-                receive, first, limits.max_body_bytes, limits.body_timeout_s, take
+                receive, first, limits.max_body_bytes, limits.body_timeout_s, reserve
             )
         finally:
-            self.receiving_bytes -= taken
+            self.receiving_bytes -= reserved
 
     def not_ready(self, detail: str) -> ProblemError:
-        """The problem 503: nothing has run."""
+        """Return the problem 503, which means that the tool has not run."""
         return self._problem(Problem.NOT_READY, detail)
 
     def _problem(
@@ -111,7 +113,7 @@ class Slots:
 
 
 class InvokeEndpoint:
-    """The endpoint of one tool; `slots` and `recent` are shared by the tools of a server."""
+    """The endpoint of one tool. The tools of a server share `slots` and `recent`."""
 
     def __init__(self, tool: Tool, slots: Slots, recent: RecentInvocations) -> None:
         self._tool = tool
@@ -125,14 +127,15 @@ class InvokeEndpoint:
         self.tells_cause = False
 
     def bind_log(self) -> None:
-        """Log as structlog is configured now: to find that out anew costs time in each call."""
+        """Bind the logger to structlog's current configuration, because looking it up is slow."""
         self._log = _log.bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one tool call.
 
-        What nearly every call needs is done here and not in coroutines of its own: each costs as
-        much as checking the input.
+        The steps of nearly every call are inlined here, because one coroutine costs as much as
+        checking
+        the input.
         """
         admitted: SignedCall | None = None
         signed: SignedCall | None = None
@@ -153,7 +156,7 @@ class InvokeEndpoint:
                 body = await self._slots.receive(receive, body)
             if admitted is not None:
                 admitted.take(body)
-                # Not before: who replays a request gets no second response that is signed.
+                # This is set only now, so that a replayed request gets no second signed response.
                 signed = admitted
             if head.key is None:
                 response = await self._run(head, body)
@@ -172,14 +175,15 @@ class InvokeEndpoint:
         await send(content)
 
     def _unknown_tool(self) -> ProblemError:
-        detail = f"this is {self._name}, not the tool that {protocol.TOOL_HEADER} names"
+        detail = f"this tool is {self._name}, but {protocol.TOOL_HEADER} names another one"
         return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
     async def _run_once(self, head: InvokeHead, body: bytes) -> Response:
-        """Run the invocation, or give the response that the same request had before.
+        """Run the invocation, or return the response that the same request had before.
 
-        The same is what a Leader repeats: its deadline may be another each time. A key is that of
-        who signs: nobody else gets what was given under it.
+        Two requests are the same if a Leader repeats one, even with another deadline. The leader is
+        part of
+        the key, so no one else gets the response to a signed request.
         """
         content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
         call = head.call
@@ -211,9 +215,9 @@ class InvokeEndpoint:
             ) from error
 
     async def _run(self, head: InvokeHead, body: bytes) -> Response:
-        """Once the tool runs, what happens is its response, an error too: it is not run again."""
+        """Run the tool and return its result or its error as a response, so it never runs twice."""
         arguments = self._arguments(head, body)
-        began = perf_counter()
+        started = perf_counter()
         with self._slots:
             limited = self._time_limit.start()
             try:
@@ -226,27 +230,27 @@ class InvokeEndpoint:
                 raise ProblemError(Problem.CALL_NOT_AUTHORIZED, str(error)) from error
             except NotReadyError as error:
                 raise self._slots.not_ready(str(error)) from error
-            except Exception as error:  # noqa: BLE001 - the edge to an author's code
-                return self._broken(error, head, timed_out=limited.is_expired)
-        # For people who watch; of a busy server it would take a third of the time.
+            except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+                return self._error_response(error, head, timed_out=limited.is_expired)
+        # Debug level, because logging would take a third of a busy server's time.
         self._log.debug(
             "invoked",
             tool=self._name,
             invocation=head.key,
             variant=answer.variant,
-            ms=round((perf_counter() - began) * 1_000),
+            ms=round((perf_counter() - started) * 1_000),
         )
         response = Response.of_answer(answer)
         limit = head.call.max_outcome_bytes
-        # In few answers each character takes two bytes on chain: nearly none has to be measured.
+        # A character rarely takes two bytes on chain, so few answers need to be measured.
         if limit is not None and 2 * len(response.body) > limit:
-            return _within(limit, answer, response)
+            return _limit_outcome(limit, answer, response)
         return response
 
-    def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
-        """The response when the tool is too slow or breaks; the cause stays in the server's log.
+    def _error_response(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
+        """Return the response for a tool that timed out or raised, and log the cause.
 
-        It may name files and what they have to hide: only to its author it is told.
+        The cause may contain file names and secrets, so only the author sees it.
         """
         if timed_out:
             detail = f"the tool took longer than {self._tool.timeout_ms} ms"
@@ -254,20 +258,21 @@ class InvokeEndpoint:
             return ProblemError(Problem.TIMED_OUT, detail).response()
         invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
         problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_BROKE
-        # As text: log processors that render exceptions may print the values of variables.
+        # The traceback is logged as text, because log processors that render exceptions may print
+        # the values of variables.
         self._log.error(
             problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
         )
-        detail = "the tool broke; its operator finds the cause in the log"
+        detail = "the tool raised an exception; the cause is in the log of its operator"
         if self.tells_cause:
             detail = cause_of(error)
         return ProblemError(problem, detail).response()
 
 
-def _within(limit: int, answer: Answer, response: Response) -> Response:
-    """The response, unless its answer could not be settled: then the tool would work for nothing.
+def _limit_outcome(limit: int, answer: Answer, response: Response) -> Response:
+    """Return the response, or a problem if the answer is too large to be settled and paid.
 
-    Which leader fails the invocation for that is no matter of its own choice.
+    No leader can choose to fail the invocation for that reason, because the server reports it.
     """
     try:
         size = outcome_bytes(answer)
@@ -276,7 +281,7 @@ def _within(limit: int, answer: Answer, response: Response) -> Response:
     if size <= limit:
         return response
     detail = (
-        f"the answer has {size} bytes, {limit} are paid for: request it with"
-        f" --max-outcome-bytes {size} or more"
+        f"the answer has {size} bytes, but only {limit} are paid for;"
+        f" use --max-outcome-bytes {size} or more"
     )
     return ProblemError(Problem.OUTPUT_TOO_LARGE, detail).response()

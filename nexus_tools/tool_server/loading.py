@@ -1,4 +1,4 @@
-"""Finds the tools that an author names: `package.module:attribute` or `path/file.py:attribute`."""
+"""The loader of tools by name: `package.module:attribute` or `path/file.py:attribute`."""
 
 import importlib
 import importlib.util
@@ -13,37 +13,46 @@ from nexus_tools.tool_server.base import Tool
 from nexus_tools.tool_server.server import ToolServer
 from nexus_tools.tool_server.user_traceback import message_of, place_of
 
-_HINT = "name it as module:attribute or path/to/file.py; without attribute all its tools are served"
+_HINT = (
+    "Write module:attribute or path/to/file.py. Without an attribute, all tools of the module are"
+    " served."
+)
 
 
 def load(target: str, *, public_url: str | None = None) -> ToolServer:
-    """Import `target` and give its server.
+    """Import `target` and return its server.
 
-    The attribute is a `ToolServer`, a `Tool` or an iterable of tools; without one, all tools of
-    the module are taken in the order of their definition. `public_url` is for servers that are
-    made here. Raises `UsageError` with code `target_unknown`, and `target_broken` where the
-    author's module does not get through its import.
+    The attribute is a `ToolServer`, a `Tool` or an iterable of tools. Without an attribute, all
+    tools
+    of the module are served in the order of their definition. `public_url` is for servers that are
+    created here.
+
+    Raises:
+        UsageError: The target does not exist (`target_unknown`), or importing the author's module
+        fails
+            (`target_broken`).
     """
-    place, colon, attribute = target.partition(":")
-    module = load_module(place)
+    module_name, colon, attribute = target.partition(":")
+    module = load_module(module_name)
     if not colon:
         return _server(_tools_of(module), target, public_url)
-    found: Any = module
+    value: Any = module
     for name in attribute.split("."):
-        found = getattr(found, name, None)
-    if found is None:
-        raise UsageError("target_unknown", f"{place} has no attribute {attribute!r}", hint=_HINT)
-    return _server(found, target, public_url)
+        value = getattr(value, name, None)
+    if value is None:
+        message = f"{module_name} has no attribute {attribute!r}"
+        raise UsageError("target_unknown", message, hint=_HINT)
+    return _server(value, target, public_url)
 
 
 def load_module(place: str) -> ModuleType:
-    """The module of that name, or the one in a file that ends with `.py`; raises as `load` does."""
+    """Return the module of that name or `.py` file. Raises as `load`."""
     try:
         return _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
     except NexusError as error:
-        # As for a tool that cannot be one; only the author's file tells where that stands.
-        where = place_of(error)
-        error.hint = error.hint or (f"see {where}" if where else "")
+        # For example an invalid tool: the location in the author's file helps to find it.
+        location = place_of(error)
+        error.hint = error.hint or (f"See {location}." if location else "")
         raise
     except (Exception, SystemExit) as error:  # the module is the author's, and may raise anything
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, place):
@@ -52,55 +61,55 @@ def load_module(place: str) -> ModuleType:
         raise UsageError(
             "target_broken",
             f"{place} cannot be imported: {type(error).__name__}: {message_of(error)}",
-            hint=f"see {place_of(error) or place}",
+            hint=f"See {place_of(error) or place}.",
         ) from error
 
 
 def _is_part(name: str | None, place: str) -> bool:
-    """Whether a module that was not found is the one that was asked for, or a package of it."""
+    """Return whether a missing module is the requested one or one of its parent packages."""
     return name is not None and f"{place}.".startswith(f"{name}.")
 
 
 def _from_name(name: str) -> ModuleType:
     """Import a module of the environment or of the working directory."""
     if Path(name).is_file():
-        raise UsageError("target_unknown", f"{name} is no Python file", hint=_HINT)
+        raise UsageError("target_unknown", f"{name} is not a Python file", hint=_HINT)
     if not all(part.isidentifier() for part in name.split(".")):
-        raise UsageError("target_unknown", f"{name!r} is no name of a module", hint=_HINT)
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+        raise UsageError("target_unknown", f"{name!r} is not a valid module name", hint=_HINT)
+    working_directory = str(Path.cwd())
+    if working_directory not in sys.path:
+        sys.path.insert(0, working_directory)
     return importlib.import_module(name)
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Import a file; modules beside it can be imported by it."""
+    """Import a file, which can import the modules next to it."""
     path = path.resolve()
     if not path.is_file():
-        raise UsageError("target_unknown", f"there is no file {path}", hint=_HINT)
+        raise UsageError("target_unknown", f"the file {path} does not exist", hint=_HINT)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
-    # Annotations are resolved through the module's entry here.
+    # `get_type_hints` looks up the module here to resolve annotations.
     sys.modules.setdefault(path.stem, module)
     spec.loader.exec_module(module)
     return module
 
 
 def _tools_of(module: ModuleType) -> list[Tool]:
-    found = (value for value in vars(module).values() if isinstance(value, Tool))
-    return list(dict.fromkeys(found))
+    tools = (value for value in vars(module).values() if isinstance(value, Tool))
+    return list(dict.fromkeys(tools))
 
 
-def _server(found: object, target: str, public_url: str | None) -> ToolServer:
-    if isinstance(found, ToolServer):
-        return found
-    candidates = list(found) if isinstance(found, Iterable) else [found]
+def _server(value: object, target: str, public_url: str | None) -> ToolServer:
+    if isinstance(value, ToolServer):
+        return value
+    candidates = list(value) if isinstance(value, Iterable) else [value]
     tools = [tool for tool in candidates if isinstance(tool, Tool)]
     if not tools or len(tools) != len(candidates):
-        message = f"{target} is no tool, no list of tools and no ToolServer"
+        message = f"{target} is not a tool, a list of tools or a ToolServer"
         raise UsageError("target_unknown", message, hint=_HINT)
     return ToolServer(tools, public_url=public_url)

@@ -1,4 +1,4 @@
-"""One tool call as it arrives: its headers, and its body within a limit."""
+"""The headers and the bounded body of one tool call."""
 
 import asyncio
 import re
@@ -16,30 +16,30 @@ from nexus_tools.tool_server.response import ProblemError
 _CONTENT_TYPE = b"content-type"
 _CONTENT_LENGTH = b"content-length"
 _CONTENT_ENCODING = b"content-encoding"
-# ASGI has the names of headers in lower case, as bytes.
+# ASGI passes the names of headers as bytes in lower case.
 _INVOCATION = protocol.INVOCATION_HEADER.lower().encode()
 _IDEMPOTENCY_KEY = protocol.IDEMPOTENCY_KEY_HEADER.lower().encode()
 _TOOL = protocol.TOOL_HEADER.lower().encode()
 _DEADLINE = protocol.DEADLINE_HEADER.lower().encode()
 _MAX_OUTCOME_BYTES = protocol.MAX_OUTCOME_BYTES_HEADER.lower().encode()
 
-_OF_CALLS = frozenset((_INVOCATION, _IDEMPOTENCY_KEY, _TOOL, _DEADLINE, _MAX_OUTCOME_BYTES))
+_CALL_HEADERS = frozenset((_INVOCATION, _IDEMPOTENCY_KEY, _TOOL, _DEADLINE, _MAX_OUTCOME_BYTES))
 _JSON = protocol.JSON.encode()
 _KEY = re.compile(rb"[!-~]{1,255}")
 _MEDIA_TYPE = re.compile(rb'\s*%b\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?' % _JSON, re.IGNORECASE)
 _NUMBER_DIGITS = 18
 _QUOTE = ord('"')
 
-# What a caller says who says nothing.
-_NO_CALL = Call()
+# The call of a client that sends none of the headers.
+_EMPTY_CALL = Call()
 
 
 class ClientGoneError(Exception):
-    """The client closed the connection before its request was complete."""
+    """The error if the client closes the connection before its request is complete."""
 
 
 class InvokeHead(NamedTuple):
-    """The headers of an invocation that mean something here."""
+    """The headers of an invocation that the server uses."""
 
     key: str | None
     tool: bytes | None
@@ -48,18 +48,18 @@ class InvokeHead(NamedTuple):
 
     @classmethod
     def parse(cls, headers: Iterable[tuple[bytes, bytes]]) -> "InvokeHead":
-        """Read the headers, or raise `ProblemError`: 415 for another media type, else 400."""
+        """Read the headers, or raise `ProblemError`: 415 for a wrong media type, else 400."""
         known = dict(headers)
         if known.get(_CONTENT_TYPE) != _JSON or _CONTENT_ENCODING in known:
             _check_media_type(known)
         content_length = _number(known, _CONTENT_LENGTH)
-        if _OF_CALLS.isdisjoint(known):
-            return cls(None, None, content_length, _NO_CALL)
+        if _CALL_HEADERS.isdisjoint(known):
+            return cls(None, None, content_length, _EMPTY_CALL)
         invocation = key = _key(known, _INVOCATION)
         if invocation is None:
             key = _key(known, _IDEMPOTENCY_KEY)
         elif _IDEMPOTENCY_KEY in known:
-            # A Leader writes the same invocation in quotes.
+            # A Leader writes the same invocation ID in quotes.
             is_same = known[_IDEMPOTENCY_KEY] == b'"%b"' % known[_INVOCATION]
             if not is_same and _key(known, _IDEMPOTENCY_KEY) != invocation:
                 raise _bad_header(
@@ -69,12 +69,12 @@ class InvokeHead(NamedTuple):
         return cls(key, known.get(_TOOL), content_length, call)
 
     def of_leader(self, leader: str | None) -> "InvokeHead":
-        """The same, of a leader whose signature was verified."""
+        """Return a copy with the leader whose signature was verified."""
         return self if leader is None else self._replace(call=replace(self.call, leader=leader))
 
 
 def check_length(declared: int | None, limit: int) -> None:
-    """Raise `ProblemError` 413 if the body is declared to be longer than `limit` bytes."""
+    """Raise `ProblemError` 413 if the declared length of the body exceeds `limit` bytes."""
     if declared is not None and declared > limit:
         raise _too_large()
 
@@ -82,11 +82,12 @@ def check_length(declared: int | None, limit: int) -> None:
 async def rest_of_body(
     receive: Receive, first: bytes, limit: int, timeout_s: float, take: Callable[[int], None]
 ) -> bytes:
-    """The whole body, of at most `limit` bytes, of one that comes in parts.
+    """Return the whole body, of at most `limit` bytes, of a request that comes in parts.
 
-    Raises `ProblemError` 413 as soon as it is known to be longer, and 408 when it takes longer than
-    `timeout_s`. Most bodies come in one part, and no timer is set for them. `take` is told how many
-    bytes more are here.
+    Raises `ProblemError` 413 as soon as the body is too long, and 408 if it takes longer than
+    `timeout_s`. Most bodies come in one part, and no timer is set for them. `take` is called with
+    the
+    number of bytes of each part.
     """
     try:
         async with asyncio.timeout(timeout_s):
@@ -108,7 +109,7 @@ async def _remaining(
 
 
 def body_part(message: Message, limit: int) -> tuple[bytes, bool]:
-    """The bytes of the body that a message has, and whether they are the last."""
+    """Return the bytes of the body in a message, and whether they are the last."""
     if message["type"] == "http.disconnect":
         raise ClientGoneError
     part: bytes = message.get("body", b"")
@@ -127,7 +128,7 @@ def _check_media_type(known: dict[bytes, bytes]) -> None:
 
 
 def _key(known: dict[bytes, bytes], header: bytes) -> str | None:
-    """A key, plain or as a quoted string (RFC 9651)."""
+    """Return a key, written plainly or as a quoted string (RFC 9651)."""
     value = known.get(header)
     if value is None:
         return None
@@ -142,7 +143,7 @@ def _number(known: dict[bytes, bytes], header: bytes) -> int | None:
     if value is None:
         return None
     if not value.isdigit() or len(value) > _NUMBER_DIGITS:
-        raise _bad_header(f"{header.decode()} is no number of bytes")
+        raise _bad_header(f"{header.decode()} is not a number of bytes")
     return int(value)
 
 
@@ -155,7 +156,7 @@ def _deadline(known: dict[bytes, bytes]) -> datetime | None:
     except ValueError:
         deadline = None
     if deadline is None or deadline.tzinfo is None:
-        raise _bad_header(f"{protocol.DEADLINE_HEADER} is no RFC 3339 time with an offset")
+        raise _bad_header(f"{protocol.DEADLINE_HEADER} is not an RFC 3339 time with an offset")
     return deadline
 
 
@@ -166,6 +167,6 @@ def _bad_header(detail: str) -> ProblemError:
 def _too_large() -> ProblemError:
     return ProblemError(
         Problem.BODY_TOO_LARGE,
-        "the body is larger than this server takes",
+        "the body is larger than this server accepts",
         headers=((b"connection", b"close"),),
     )

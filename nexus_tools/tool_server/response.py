@@ -1,4 +1,4 @@
-"""What a server sends back: JSON, or a problem document (RFC 9457)."""
+"""The responses of a server: JSON, or a problem document (RFC 9457)."""
 
 import json
 from http import HTTPStatus
@@ -16,7 +16,7 @@ _PROBLEM: Headers = ((b"content-type", protocol.PROBLEM_JSON.encode()),)
 
 
 class Response(NamedTuple):
-    """A whole HTTP response; `headers` has no content-length, which is added when it is sent."""
+    """A complete HTTP response without content-length, which is added when it is sent."""
 
     status: int
     headers: Headers
@@ -24,7 +24,7 @@ class Response(NamedTuple):
 
     @classmethod
     def of_answer(cls, answer: Answer) -> "Response":
-        """What a tool gave, which has been checked and is JSON."""
+        """Return the response for a checked answer of a tool."""
         return cls(200, _JSON, to_json(answer.as_json(), inf_nan_mode="constants"))
 
     @classmethod
@@ -37,7 +37,7 @@ class Response(NamedTuple):
         errors: list[dict[str, str]] | None = None,
         headers: Headers = (),
     ) -> "Response":
-        """A problem document; `code` is a stable word for programs."""
+        """Return a problem document; `code` is a stable identifier for programs."""
         document: dict[str, Any] = {
             "type": "about:blank",
             "title": status.phrase,
@@ -50,18 +50,19 @@ class Response(NamedTuple):
         return cls(status.value, (*_PROBLEM, *headers), _encoded(document))
 
     def messages(self) -> tuple[Message, Message]:
-        """What is sent to the ASGI server."""
+        """Return the two messages for the ASGI server."""
         headers = [*self.headers, (b"content-length", b"%d" % len(self.body))]
         start = {"type": "http.response.start", "status": self.status, "headers": headers}
         return start, {"type": "http.response.body", "body": self.body}
 
 
 class ProblemError(Exception):
-    """Ends a request with a problem document.
+    """An error that ends a request with a problem document.
 
-    `code` is the problem's own but for inputs, where the tool may have a word for what is wrong.
-    `errors` are the places in the input, each with a JSON pointer as URI fragment (RFC 6901,
-    section 6).
+    `code` is the problem's own. For an invalid input, the tool may choose a more specific code.
+    `errors` are the locations in the input, each with a JSON pointer as URI fragment (RFC 6901,
+    section
+    6).
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class ProblemError(Exception):
         self.headers = headers
 
     def response(self) -> Response:
-        """The problem document."""
+        """Return the problem document."""
         return Response.of_problem(
             self.status, self.code, self.detail, errors=self.errors, headers=self.headers
         )
@@ -89,5 +90,5 @@ class ProblemError(Exception):
 
 def _encoded(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # A detail may quote half a surrogate pair, which UTF-8 cannot carry.
+    # A detail may quote half a surrogate pair, which UTF-8 cannot encode.
     return text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A server of tools: an ASGI application with `/health`, `/meta` and `/invoke` for each tool."""
+"""The server of tools: an ASGI application with `/health`, `/meta` and `/invoke` for each tool."""
 
 import asyncio
 import re
@@ -41,20 +41,24 @@ _log = get_logger("nexus_tools.tool_server")
 _HEALTH_TIMEOUT_S = 5.0
 
 _FOREIGN_HOST = (
-    "this server is on the loopback: use its address as the host, or start it with its public URL"
-    " (`--public-url`)"
+    "this server only accepts requests for its loopback address; use that address, or start the"
+    " server with its public URL (`--public-url`)"
 )
 
 
 class ToolServer:
-    """An ASGI application that serves tools, each at the path of its FQN: `tools` has them by path.
+    """An ASGI application that serves each tool at the path of its FQN.
 
-    So a tool keeps its URL whatever else is served. It is reached at the paths of older servers
-    besides: at the root, and at its bare name. Where several tools share one of these, the header
-    `Nexus-Tool` says which is meant. `public_url` is where the root is reached from outside;
-    without it `/meta` repeats the address of the request. `lifespan` is an async context manager
-    around the time in which the server is ready. `signatures` says what is done about signed calls;
-    who verifies them has to know the public URL.
+    `tools` maps paths to tools. A tool keeps its URL whatever else is served. It is also reachable
+    at
+    the paths of older servers: at the root, and at its bare name. If several tools share such a
+    path,
+    the header `Nexus-Tool` selects one. `public_url` is the root as clients reach it. Without it,
+    `/meta` repeats the address of the request. `lifespan` is an async context manager around the
+    time
+    in which the server is ready. `signatures` configures the verification of signed calls, which
+    needs
+    the public URL.
     """
 
     def __init__(
@@ -79,8 +83,8 @@ class ToolServer:
             tool: InvokeEndpoint(tool, self._slots, recent) for tool in self.tools.values()
         }
         self._invoke = {
-            protocol.endpoint(path, protocol.INVOKE): self._invoke_of(found)
-            for path, found in _all_paths(self.tools).items()
+            protocol.endpoint(path, protocol.INVOKE): self._invoke_of(path_tools)
+            for path, path_tools in _all_paths(self.tools).items()
         }
         self._app = self._starlette()
         self._signatures: Signatures | None = None
@@ -91,15 +95,15 @@ class ToolServer:
             self.use_signatures(signatures)
 
     def definitions(self, root_url: str) -> list[ToolDefinition]:
-        """The definitions of all tools for a server whose root is reached at `root_url`."""
+        """Return the definitions of all tools for a server whose root is `root_url`."""
         return [
             tool.definition(protocol.tool_url(root_url, path)) for path, tool in self.tools.items()
         ]
 
     def use_signatures(self, signatures: "Signatures") -> None:
-        """Treat signed calls so, instead of as before. Raises `signatures_invalid`.
+        """Replace the configuration of signed calls. Raises `signatures_invalid`.
 
-        Calls are refused with 503 until it is known at which URL the server is registered.
+        Calls are rejected with 503 until the server knows the URL at which it is registered.
         """
         self._signatures = signatures
         if self._root_url is None:
@@ -108,11 +112,13 @@ class ToolServer:
             self._set_gates(self._root_url)
 
     def reached_at(self, url: str | None) -> None:
-        """Be told where the root is reached, for a server without a public URL.
+        """Set the URL of the root, for a server without a public URL.
 
-        With a URL it is reached from this machine alone: a web page whose own name resolves to this
-        machine is refused then. Raises `public_url_missing` if there is none at all, and signatures
-        are to be verified.
+        A server with such a URL is local. It rejects requests for other host names, because the
+        name of a
+        web page may resolve to this machine. Raises `public_url_missing` if there is no URL and
+        signatures
+        must be verified.
         """
         self._root_url = self._public_url or url
         self._is_local = self._public_url is None and url is not None
@@ -121,24 +127,24 @@ class ToolServer:
     def _set_gates(self, root_url: str | None) -> None:
         if self._signatures is None:
             return
-        from nexus_tools.tool_server.signatures.signatures import gate  # noqa: PLC0415 - only for who verifies
+        from nexus_tools.tool_server.signatures.signatures import gate  # noqa: PLC0415 - needed only for verification
 
         for tool, endpoint in self._endpoints.items():
             endpoint.gate = gate(self._signatures, str(tool.fqn), root_url)
         self._is_gated = True
 
     def tell_causes(self) -> None:
-        """Say in responses what broke, and where: for servers that only their author reaches."""
+        """Include causes and locations of errors in responses, for servers of local authors."""
         for endpoint in self._endpoints.values():
             endpoint.tells_cause = True
 
     def refuse(self) -> None:
-        """Take no more invocations: they are refused with 503, as is `/health`."""
+        """Reject new invocations, and `/health`, with 503."""
         self._slots.is_open = False
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The time in which the server is ready, inside the author's own lifespan."""
+        """Keep the server ready inside the context, within the author's own lifespan."""
         if not self._is_gated:
             self._set_gates(self._public_url)
         lifespan = self._lifespan(self) if self._lifespan else _nothing()
@@ -152,7 +158,7 @@ class ToolServer:
                 self.refuse()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; the hot path goes around the router."""
+        """Serve a request. The hot path bypasses the router."""
         if self._is_local and scope["type"] == "http" and not is_local(_host_of(scope)):
             refusal = ProblemError(Problem.HOST_NOT_ALLOWED, _FOREIGN_HOST)
             await _response(refusal.response())(scope, receive, send)
@@ -167,13 +173,13 @@ class ToolServer:
 
     def _starlette(self) -> Starlette:
         routes: list[BaseRoute] = [Route(protocol.TOOLS, self._list)]
-        for path, found in _all_paths(self.tools).items():
+        for path, tools in _all_paths(self.tools).items():
             invoke = protocol.endpoint(path, protocol.INVOKE)
             routes.append(Route(invoke, self._invoke[invoke], methods=["POST"]))
-            if len(found) == 1:
+            if len(tools) == 1:
                 routes += [
-                    Route(protocol.endpoint(path, protocol.HEALTH), self._health_of(found[0])),
-                    Route(protocol.endpoint(path, protocol.META), self._meta_of(found[0])),
+                    Route(protocol.endpoint(path, protocol.HEALTH), self._health_of(tools[0])),
+                    Route(protocol.endpoint(path, protocol.META), self._meta_of(tools[0])),
                 ]
         app = Starlette(
             routes=routes,
@@ -191,7 +197,7 @@ class ToolServer:
         return JSONResponse(list(self.tools))
 
     def _invoke_of(self, tools: Sequence[Tool]) -> ASGIApp:
-        """The endpoint of a path: that of its tool, or one that asks which of them is meant."""
+        """Return the endpoint of a path: that of its only tool, or one that selects a tool."""
         endpoints = [self._endpoints[tool] for tool in tools]
         return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
 
@@ -199,7 +205,7 @@ class ToolServer:
         return _Health(tool, self._slots, self._endpoints[tool])
 
     def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
-        """The definition; it names the tool's own URL, at whatever path it was asked for."""
+        """Return the endpoint of the definition, which has the tool's own URL at every path."""
 
         def meta(request: Request) -> HttpResponse:
             root = self._public_url
@@ -212,7 +218,7 @@ class ToolServer:
 
 
 class _Health:
-    """`GET /health` of one tool: 200 if it can be invoked now, else 503."""
+    """The endpoint `GET /health` of one tool: 200 if it can be invoked now, else 503."""
 
     def __init__(self, tool: Tool, slots: Slots, endpoint: InvokeEndpoint) -> None:
         self._tool = tool
@@ -220,7 +226,7 @@ class _Health:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the tool's own checks, and say what came of them."""
+        """Run the tool's own checks and respond with their results."""
         checks = {"server": self._slots.is_open} | await self._checks()
         gate = self._endpoint.gate
         if gate is not None and not gate.is_believed:
@@ -234,57 +240,59 @@ class _Health:
         try:
             async with asyncio.timeout(_HEALTH_TIMEOUT_S):
                 return await self._tool.check_health()
-        except Exception as error:  # noqa: BLE001 - the edge to an author's code
+        except Exception as error:  # noqa: BLE001 - the author's code may raise anything
             cause = traceback_of(error)
             _log.warning("health_check_broke", tool=str(self._tool.fqn), cause=cause)
             return {"health": False}
 
 
 class _ByHeader:
-    """`POST /invoke` at a path that several tools share: the header `Nexus-Tool` names one."""
+    """The endpoint `POST /invoke` of several tools; the header `Nexus-Tool` selects one."""
 
     def __init__(self, tools: Sequence[Tool], endpoints: Sequence[InvokeEndpoint]) -> None:
         names = [str(tool.fqn).encode() for tool in tools]
         self._endpoints = dict(zip(names, endpoints, strict=True))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the tool that is named respond, or say that none is."""
-        named = Headers(scope=scope).get(protocol.TOOL_HEADER, "")
-        endpoint: ASGIApp | None = self._endpoints.get(named.encode("latin-1"))
+        """Call the selected tool, or respond that the header selects none."""
+        tool_name = Headers(scope=scope).get(protocol.TOOL_HEADER, "")
+        endpoint: ASGIApp | None = self._endpoints.get(tool_name.encode("latin-1"))
         if endpoint is None:
             detail = (
-                f"several tools are reached here: name one in {protocol.TOOL_HEADER}, or call it"
+                f"several tools share this path: name one in {protocol.TOOL_HEADER}, or call it"
                 f" at its own path; GET {protocol.TOOLS} lists them"
             )
             endpoint = _response(ProblemError(Problem.TOOL_UNKNOWN, detail).response())
         await endpoint(scope, receive, send)
 
 
-# --- Where tools are reached
+# --- The paths of tools
 
 
 def _by_path(tools: Sequence[Tool]) -> dict[str, Tool]:
-    """Where each tool lives."""
+    """Return the tools by their paths."""
     if not tools:
         raise ValidationError("tool_invalid", "a server needs at least one tool")
     by_path = {protocol.tool_path(tool.fqn): tool for tool in tools}
     if len(by_path) < len(tools):
         counts = Counter(str(tool.fqn) for tool in tools)
-        twice = counts.most_common(1)[0][0]
-        raise ValidationError("tool_invalid", f"the server has {twice} more than once")
+        duplicate = counts.most_common(1)[0][0]
+        raise ValidationError("tool_invalid", f"the server has the tool {duplicate} twice")
     return by_path
 
 
 def _all_paths(tools: Mapping[str, Tool]) -> dict[str, list[Tool]]:
-    """The tools that are reached at each path: at their own, and at those of older servers.
+    """Return the tools at each path: at their own, and at those of older servers.
 
-    A lone tool lived at `/`, several at `/name`; they were registered there, on chain.
+    An older server had its only tool at `/`, and several tools at `/name`. These URLs are
+    registered on
+    chain.
     """
-    reached: defaultdict[str, list[Tool]] = defaultdict(list)
+    tools_by_path: defaultdict[str, list[Tool]] = defaultdict(list)
     for path, tool in tools.items():
-        for each in (path, f"/{tool.fqn.name}", "/"):
-            reached[each].append(tool)
-    return reached
+        for alias in (path, f"/{tool.fqn.name}", "/"):
+            tools_by_path[alias].append(tool)
+    return tools_by_path
 
 
 @asynccontextmanager
@@ -293,9 +301,9 @@ async def _nothing() -> AsyncIterator[None]:
 
 
 def _response(response: Response) -> HttpResponse:
-    made = HttpResponse(response.body, response.status)
-    made.raw_headers.extend(response.headers)
-    return made
+    http_response = HttpResponse(response.body, response.status)
+    http_response.raw_headers.extend(response.headers)
+    return http_response
 
 
 def _problem(_: Request, error: Exception) -> HttpResponse:
@@ -304,7 +312,7 @@ def _problem(_: Request, error: Exception) -> HttpResponse:
 
 
 def _http_problem(_: Request, error: Exception) -> HttpResponse:
-    """What the router itself refuses: an unknown path, a wrong method."""
+    """Return the problem document for a router error, such as an unknown path or a wrong method."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     headers = tuple(
@@ -315,7 +323,7 @@ def _http_problem(_: Request, error: Exception) -> HttpResponse:
 
 
 def _unexpected(_: Request, __: Exception) -> HttpResponse:
-    return _response(ProblemError(Problem.SERVER_BROKE, "the server broke").response())
+    return _response(ProblemError(Problem.SERVER_BROKE, "internal server error").response())
 
 
 def _host_of(scope: Scope) -> str:
@@ -324,19 +332,19 @@ def _host_of(scope: Scope) -> str:
     )
 
 
-# --- Under which address a server was reached, for the `url` in `/meta`
+# --- The address of a request, for the `url` in `/meta`
 
 
-# A name or IPv4 address, or an IPv6 address in brackets; then perhaps a port.
+# A name or IPv4 address, or an IPv6 address in brackets, with an optional port.
 _HOST = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
 )
 
 
 def request_origin(request: Request) -> str:
-    """Scheme and host as the client sees them: behind a proxy, as `X-Forwarded-…` says.
+    """Return scheme and host as the client sees them, from `X-Forwarded-…` behind a proxy.
 
-    Raises `ProblemError` 400 when the headers say nothing or nonsense, since the response repeats
+    Raises `ProblemError` 400 if the headers are missing or malformed, since the response repeats
     them.
     """
     host = _first(request.headers, "x-forwarded-host") or request.headers.get("host", "")
@@ -349,7 +357,7 @@ def request_origin(request: Request) -> str:
 
 
 def _first(headers: Headers, name: str) -> str:
-    """The value that the proxy nearest to the client wrote, where several are in line."""
+    """Return the first value of a header, which the proxy nearest to the client wrote."""
     return headers.get(name, "").split(",")[0].strip()
 
 

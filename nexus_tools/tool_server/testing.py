@@ -1,4 +1,4 @@
-"""For authors' tests: a client that talks to a server in the same process, without a socket."""
+"""The HTTP client for authors' tests, which calls a server in the same process without a socket."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ BASE_URL = "http://tools.test"
 
 @asynccontextmanager
 async def client(server: ToolServer) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the running server, within its lifespan; its base URL is `BASE_URL`."""
+    """Yield a client of the running server, within its lifespan, with the base URL `BASE_URL`."""
     async with (
         server.running(),
         httpx.AsyncClient(transport=httpx.ASGITransport(app=server), base_url=BASE_URL) as http,

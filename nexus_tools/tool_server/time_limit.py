@@ -1,11 +1,13 @@
-"""A time limit for many tasks at once, which costs one timer and not one for each.
+"""A time limit for many tasks that uses one timer instead of one per task.
 
-A timer for each invocation would take longer than many tools do. All have the same time, so that
-the one that began first is the first whose time is over.
+A timer for each invocation would take longer than many tools run. All tasks have the same limit, so
+the one that started first expires first.
 
-Worked example, with a limit of 10 s: A begins at 0 and sets the timer to 10, B begins at 3 and
-finds it set. A is done at 4 and leaves the timer as it is. At 10 it finds B in front, whose time is
-over at 13, and is set to that: two timers were set, and none was taken back.
+Worked example, with a limit of 10 s: A starts at 0 and sets the timer to 10. B starts at 3 and
+finds
+it set. A ends at 4 and leaves the timer as it is. At 10 the timer finds B in front, which expires
+at
+13, and is set to 13. Two timers were set, and none was cancelled.
 """
 
 import asyncio
@@ -13,21 +15,21 @@ from asyncio import AbstractEventLoop
 from types import TracebackType
 from typing import Any, Self
 
-# The timers of event loops have this resolution and may be early by it.
+# The resolution of event loop timers, which may fire early by this much.
 _EARLY_S = 0.001
 
 
 class TimeLimit:
-    """Ends what runs for longer than `seconds`."""
+    """A limit that cancels tasks which run for longer than `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._running: _Running | None = None
 
     def start(self) -> "Limited":
-        """A context manager for the running task; its time begins now.
+        """Return a context manager for the running task, whose time starts now.
 
-        As `asyncio.timeout` does, it cancels the task and raises `TimeoutError` in its place.
+        Like `asyncio.timeout`, it cancels the task and raises `TimeoutError` instead.
         """
         task = asyncio.current_task()
         assert task is not None, "only tasks have a time limit"
@@ -39,7 +41,7 @@ class TimeLimit:
 
 
 class Limited:
-    """The stay of one task within the limit."""
+    """The time of one task within the limit."""
 
     __slots__ = ("_cancelling", "_running", "_task", "deadline", "is_expired")
 
@@ -64,22 +66,22 @@ class Limited:
         _: TracebackType | None,
     ) -> None:
         if not self.is_expired:
-            # The timer stays: it finds nothing to do, or is set anew for those that run by then.
+            # The timer stays set. It finds nothing to do, or is set again for newer tasks.
             del self._running.members[self]
             return
-        # Somebody else may have cancelled the task too, and means it.
+        # Other code may also have cancelled the task, and then the cancellation is real.
         only_by_us = self._task.uncancel() <= self._cancelling
         if only_by_us and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError from error
 
     def expire(self) -> None:
-        """The time is over."""
+        """Cancel the task because its time is over."""
         self.is_expired = True
         self._task.cancel()
 
 
 class _Running:
-    """What runs in one event loop, those that began first in front, and their one timer."""
+    """The running tasks of one event loop, oldest first, and their one timer."""
 
     __slots__ = ("loop", "members", "timer")
 

@@ -1,13 +1,13 @@
-"""Where an author's code went wrong: in the author's own file, not in what called or was called."""
+"""Locations of errors in the author's own files, without frames of this package or of libraries."""
 
 import linecache
 import sysconfig
 import traceback
 from pathlib import Path
 
-_OURS = Path(__file__).parents[1]
-# What is installed, and what Python itself is made of.
-_INSTALLED = tuple(
+_PACKAGE_ROOT = Path(__file__).parents[1]
+# The folders of installed packages and of Python's standard library.
+_INSTALLED_ROOTS = tuple(
     Path(sysconfig.get_path(name)).resolve()
     for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
@@ -16,7 +16,7 @@ _MAX_MESSAGE = 200
 
 
 def traceback_of(error: BaseException) -> str:
-    """The traceback as Python prints it, from the first frame that is the author's."""
+    """Return the traceback as Python prints it, from the author's first frame."""
     first = error.__traceback__
     while first is not None and not _is_authors(first.tb_frame.f_code.co_filename):
         first = first.tb_next
@@ -24,9 +24,9 @@ def traceback_of(error: BaseException) -> str:
 
 
 def cause_of(error: BaseException) -> str:
-    """What went wrong and where, in one line: `KeyError: 'title' in /home/ada/tools.py, line 8: …`.
+    """Describe an error on one line: `KeyError: 'title' in /home/ada/tools.py, line 8: …`.
 
-    The message of an exception has 200 characters at most.
+    The exception's message is cut to 200 characters.
     """
     message = message_of(error)
     place = place_of(error)
@@ -34,9 +34,9 @@ def cause_of(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception on one line, with 200 characters at most.
+    """Return the message of an exception on one line, cut to 200 characters.
 
-    pydantic nests what is wrong with an annotation; the cause stands on the last line.
+    pydantic nests the problems of an annotation; the last line contains the cause.
     """
     text = str(error)
     if type(error).__name__ == "SchemaError":
@@ -48,9 +48,9 @@ def message_of(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """File, line and text of the author's last line on the way to the error; empty without one.
+    """Return file, line and text of the author's last frame before the error, or an empty string.
 
-    A file that cannot be parsed has no frame: the error itself knows the place.
+    A file that cannot be parsed has no frame, so the location comes from the `SyntaxError`.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return _place(error.filename, error.lineno or 1)
@@ -68,8 +68,8 @@ def _place(file: str, line: int) -> str:
 
 
 def _is_authors(file: str) -> bool:
-    """Whether a file is neither ours, nor installed, nor built into Python (`<frozen …>`)."""
+    """Return whether a file is not part of this package, a library or Python (`<frozen …>`)."""
     if file.startswith("<"):
         return False
     path = Path(file).resolve()
-    return not any(path.is_relative_to(folder) for folder in (_OURS, *_INSTALLED))
+    return not any(path.is_relative_to(folder) for folder in (_PACKAGE_ROOT, *_INSTALLED_ROOTS))

@@ -1,4 +1,4 @@
-"""A variant: one of the ways in which a tool can answer, with its ports as fields."""
+"""The base class of variants: the possible answers of a tool, with their ports as fields."""
 
 from typing import Any, ClassVar
 
@@ -8,12 +8,12 @@ from nexus_tools.errors import ValidationError
 
 
 class Variant(BaseModel):
-    """Base of an author's variants: `class Sum(Variant, name="ok")` with a field for each port.
+    """The base of an author's variants: `class Sum(Variant, name="ok")` with a field for each port.
 
     Names that start with `err` are error variants. The docstring becomes a description.
     """
 
-    # A NaN stays one, so that the check of the output refuses it instead of sending null.
+    # NaN is kept, so that the output check rejects it instead of sending null.
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
 
     variant_name: ClassVar[str] = ""
@@ -24,9 +24,9 @@ class Variant(BaseModel):
 
     @classmethod
     def named(cls) -> str:
-        """The variant's name, or `ValidationError` (`tool_invalid`) if the class has none."""
+        """Return the variant's name, or raise `ValidationError` (`tool_invalid`) without one."""
         if not cls.variant_name:
             message = f"the variant class {cls.__name__} has no name"
-            hint = f'write class {cls.__name__}(Variant, name="ok")'
+            hint = f'Write class {cls.__name__}(Variant, name="ok").'
             raise ValidationError("tool_invalid", message, hint=hint)
         return cls.variant_name

@@ -1,6 +1,7 @@
-"""What a workflow is: its document, its rules, its meaning and its picture; it knows no chain.
+"""The model of a workflow, independent of the chain: document, rules, semantics and drawings.
 
-What executes or draws is imported when it is first asked for.
+Begin with `document`, `semantics` and `authoring`. The modules that simulate or draw are imported
+on first use.
 """
 
 import lazy_loader

@@ -1,1 +1,1 @@
-"""How fast it is: a file per figure, each measured beside its peer where there is one."""
+"""Benchmarks: one file per figure, each measured beside a peer if there is one."""

@@ -1,4 +1,4 @@
-"""`scripts/bench [NAME…] [--json]`: measures the figures and prints one table."""
+"""Measure the figures and print one table: `scripts/bench [NAME…] [--json]`."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from types import FrameType
 
 from benchmarks.figure import Figure, table
 
-# How long each part may take, in seconds; the sum is what a whole run takes at most.
+# The time limit of each part in seconds; their sum limits a whole run.
 PARTS = {
     "vm": 60,
     "transactions": 60,
@@ -37,11 +37,11 @@ PARTS = {
 
 
 class OutOfTime(Exception):  # noqa: N818 - it says what happened
-    """A part took longer than it may."""
+    """A part exceeded its time limit."""
 
 
 def main() -> int:
-    """Run the parts that are named, or all; 1 if a figure misses its target or a part failed."""
+    """Run the named parts, or all; return 1 if a figure misses its target or a part failed."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -1,4 +1,4 @@
-"""A localnet in a process of its own, and keys with SUI on it."""
+"""A localnet in a separate process, and keys with SUI on it."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,14 +22,14 @@ _COINS_PER_TRANSACTION = 200
 
 @contextmanager
 def localnet(folder: Path) -> Iterator[Network]:
-    """`nexus-tools localnet start`, until the block is left."""
+    """Run `nexus-tools localnet start` until the block ends."""
     with localnet_process(folder) as (network, _):
         yield network
 
 
 @contextmanager
 def localnet_process(folder: Path) -> Iterator[tuple[Network, Process]]:
-    """The same, with the process in which the node is."""
+    """Run a localnet; also yield the process of the node."""
     command = nexus_tools("localnet", "start", "--port", "0", "--json")
     with started(command, folder / "localnet.log", home(folder)) as process:
         url = process.document()["url"]
@@ -37,7 +37,7 @@ def localnet_process(folder: Path) -> Iterator[tuple[Network, Process]]:
 
 
 async def funded_key(network: Network, amount_mist: int) -> KeyPair:
-    """A new key, to which the faucet of a localnet has given the amount."""
+    """Return a new key with this amount from the faucet of a localnet."""
     key = KeyPair.from_secret(SignatureScheme.ED25519, os.urandom(32))
     await request_sui(network, key.address, amount_mist)
     return key
@@ -54,7 +54,7 @@ async def deploy(client: SuiClient) -> Deployment:
 async def split_coins(
     client: SuiClient, recipient: Address, amounts_mist: Sequence[int]
 ) -> tuple[Coin, ...]:
-    """Give a new coin of each amount to the recipient; all coins that it has then."""
+    """Send the recipient a new coin of each amount; return all of its coins."""
     for start in range(0, len(amounts_mist), _COINS_PER_TRANSACTION):
         amounts = amounts_mist[start : start + _COINS_PER_TRANSACTION]
         builder = TransactionBuilder()
@@ -65,8 +65,8 @@ async def split_coins(
 
 
 async def gas_coins(network: Network, owner: Address, count: int) -> list[ObjectReference]:
-    """So many coins, each of which pays for a transaction."""
-    # Twice what the coins hold: the storage of each is paid, too.
+    """Return `count` coins, each of which can pay for a transaction."""
+    # Twice the coins' total, because the storage of each is also paid.
     bank = await funded_key(network, 2 * count * COIN_MIST)
     async with SuiClient(network, bank) as client:
         coins = await split_coins(client, owner, [COIN_MIST] * count)

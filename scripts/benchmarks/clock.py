@@ -1,6 +1,7 @@
-"""How old the clock 0x6 gets while transactions that leave it come as fast as they are taken.
+"""The age of the clock 0x6 under a full load of transactions that do not use it.
 
-For a client that reads it now and then, and for one that only follows the checkpoints.
+It is measured for a client that reads it from time to time, and for one that only follows the
+checkpoints.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ Ages = Callable[[grpc.aio.Channel], AsyncIterator[float]]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """The age of the clock, read and followed."""
+    """Yield the age of the clock, read and followed."""
     with chain.localnet(folder) as network:
         for name, ages in (("read", _ages_read), ("followed", _ages_followed)):
             oldest, rate = asyncio.run(_under_load(network, ages))
@@ -37,7 +38,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 async def _under_load(network: Network, ages: Ages) -> tuple[float, float]:
-    """The oldest that the clock was, in seconds, and the transfers in one."""
+    """Return the highest age of the clock in seconds, and the transfers per second."""
     key = await chain.funded_key(network, 2 * chain.SUI)
     requests = sender.requests_of(
         signed(key, await chain.gas_coins(network, key.address, TRANSFERS), transfer)
@@ -64,18 +65,22 @@ async def _ages_read(channel: grpc.aio.Channel) -> AsyncIterator[float]:
 
 
 async def _ages_followed(channel: grpc.aio.Channel) -> AsyncIterator[float]:
-    """How old the last clock that was seen is, before the next one and now."""
+    """Yield the age of the last seen clock, just before the next one."""
     follow = _call(channel.unary_stream, "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints")
     shown = time()
     fields = ("sequence_number", "objects.objects.object_id", "objects.objects.contents")
     async for frame in follow(read_mask={"paths": fields}):
         yield time() - shown
-        clocks = [each for each in frame.checkpoint.objects.objects if each.object_id == str(CLOCK)]
+        clocks = [
+            object_
+            for object_ in frame.checkpoint.objects.objects
+            if object_.object_id == str(CLOCK)
+        ]
         shown = max([shown, *map(_shown, clocks)])
 
 
 def _shown(clock: Any) -> float:
-    """The time that 0x6 shows, in seconds."""
+    """Return the time of 0x6, in seconds."""
     return int.from_bytes(clock.contents.value[32:], "little") / 1e3
 
 

@@ -1,7 +1,7 @@
-"""Transfers and calls in one process, beside eth-tester with py-evm, and how soon each is ready.
+"""Transfers, calls and start-up in one process, beside eth-tester with py-evm.
 
-Both execute signed transactions, each a block or a checkpoint of its own, without a network in
-between: eth-tester has none. A call increases a number that is kept on the chain.
+Both execute signed transactions, each in its own block or checkpoint, without a network in between,
+because eth-tester has none. A call increases a counter on chain.
 """
 
 import os
@@ -36,13 +36,13 @@ START_S = 0.5
 PACKAGE_MIST = 1_000_000_000
 
 _PEER = "eth-tester"
-# coincurve is what makes its signatures fast.
+# coincurve makes its signatures fast.
 _REQUIREMENTS = ("eth-tester[py-evm]==0.14.0b1", "coincurve")
 _NOTE = f"in one process, {EACH} signed transactions a round, each final when the next begins"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Start-up, transfers, calls."""
+    """Yield start-up, transfers and calls."""
     peer_command = [str(_peer_python()), str(SCRIPTS / "benchmarks" / "ethereum_peer.py")]
     yield _start(folder, peer_command)
     ours = InProcess()
@@ -67,7 +67,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 def _peer_python() -> Path:
-    """The interpreter of an environment that has eth-tester; it is made once."""
+    """Return the interpreter of an environment with eth-tester, which is created once."""
     folder = ROOT / ".cache" / "eth-tester"
     python = folder / "bin" / "python"
     stamp = folder / "installed"
@@ -84,7 +84,7 @@ def _peer_python() -> Path:
 
 
 def _start(folder: Path, peer_command: list[str]) -> Figure:
-    """From the start of the process until transactions can be sent."""
+    """Measure the time from the start of the process until it accepts transactions."""
     ours = nexus_tools("localnet", "start", "--port", "0", "--json")
     times = interleaved(
         STARTS,
@@ -131,7 +131,7 @@ class InProcess:
         self._contents: dict[str, Content] = {"transfer": transfer, "call": self._publish()}
 
     def rate(self, name: str) -> float:
-        """Transactions per second, which are signed before."""
+        """Return transactions per second; they are signed before."""
         transactions = list(signed(self._key, self._coins(EACH), self._contents[name]))
         begin = perf_counter()
         for data, signature in transactions:
@@ -144,7 +144,7 @@ class InProcess:
         return [value.reference() for value in given.output_objects if value.owner == own]
 
     def _publish(self) -> Content:
-        """Publish the counter; the call that increases it."""
+        """Publish the counter; return the call that increases it."""
 
         def publish_counter(builder: TransactionBuilder) -> None:
             cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])
@@ -156,7 +156,7 @@ class InProcess:
         return call_of(package, SharedObject(counter.id, counter.version, mutable=True))
 
     def transfer(self) -> None:
-        """One transfer."""
+        """Execute one transfer."""
         self._send(self._contents["transfer"])
 
     def publish_package(self) -> None:

@@ -1,8 +1,8 @@
-"""eth-tester with py-evm: the test network that the figures of `ethereum` stand beside.
+"""eth-tester with py-evm: the test network that `ethereum` compares with.
 
-It runs in an environment of its own, without this project. It prints a line when it is ready. Each
-line that it reads is `["transfer" | "call", count]`, and is met with the seconds that so many
-signed transactions took, each a block of its own.
+It runs in its own environment, without this project. It prints a line when it is ready. Each input
+line is `["transfer" | "call", count]`. The answer is the seconds that this number of signed
+transactions took, each in its own block.
 """
 
 import json
@@ -12,14 +12,14 @@ from time import perf_counter
 from eth_account import Account
 from eth_tester import EthereumTester, PyEVMBackend
 
-_CHAIN_ID = 131277322940537  # that of eth-tester
+_CHAIN_ID = 131277322940537  # the chain ID of eth-tester
 _GWEI = 10**9
 # SLOAD 0, add 1, SSTORE 0; in front of it the code that returns these ten bytes.
 _COUNTER = bytes.fromhex("600a600c600039600a6000f3" + "60005460010160005500")
 
 
 class Network:
-    """The network, and an account with money on it."""
+    """The network, and a funded account on it."""
 
     def __init__(self) -> None:
         backend = PyEVMBackend()
@@ -32,7 +32,7 @@ class Network:
         self._targets["call"] = receipt["contract_address"]
 
     def seconds(self, what: str, count: int) -> float:
-        """How long so many transactions take, which are signed before."""
+        """Return the duration of `count` transactions, which are signed before."""
         value = 1 if what == "transfer" else 0
         signed = [self._signed(self._targets[what], value) for _ in range(count)]
         begin = perf_counter()

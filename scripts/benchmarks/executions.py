@@ -1,7 +1,7 @@
-"""What a step of a workflow costs for good, what it takes of one's money meanwhile, and how fast.
+"""The permanent cost of a workflow step, the funds that it locks meanwhile, and its speed.
 
 Localnet, tools and one Leader with one worker run as users run them. Costs are those of all
-transactions of the owner and the worker, from the beginning to the owner's deletions.
+transactions of the owner and the worker, from the start to the owner's deletions.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ BRANCH_STEPS = 5
 ALONE = 8
 ROUNDS = 3
 _BEYOND_TEXT = 200
-"""Bytes of an outcome that are not its text."""
+"""The bytes of an outcome besides its text."""
 _SMALL = 100
 _TRANSACTIONS_AT_ONCE = 500
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """MIST of a step by the rules of two protocol versions, then steps per second, then latency."""
+    """Yield MIST per step under two protocol versions, then steps per second, then latency."""
     for protocol in PROTOCOLS:
         place = folder / str(protocol)
         stories = asyncio.run(_carry(place, protocol))
@@ -62,7 +62,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Story:
-    """The transactions between which an execution was: began, first cleaned, last cleaned."""
+    """The transactions that delimit an execution: start, first cleanup, last cleanup."""
 
     began: Digest
     cleaned: Digest
@@ -72,7 +72,7 @@ class _Story:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """MIST of each step: for good, and what is locked until the owner cleans up."""
+    """MIST per step: the permanent cost, and the funds locked until the owner cleans up."""
 
     gas: float
     storage: float
@@ -80,7 +80,7 @@ class _Cost:
 
 
 async def _carry(folder: Path, protocol: int) -> dict[str, _Story]:
-    """An execution with values of each size, one after the other."""
+    """Run an execution with values of each size, one after the other."""
     async with flow_stage(folder, protocol) as stage:
         workflow = await stage.publish(line(STEPS), "line")
         return {name: await _story(stage, workflow, size) for name, size in SIZES.items()}
@@ -94,13 +94,13 @@ async def _story(stage: FlowStage, workflow: PublishedWorkflow, size: int) -> _S
         )
         await ends.last([begun.execution])
     sent = (await executions.clean(begun.execution)).sent
-    cleaned = [each.effects.transaction_digest for each in sent]
+    cleaned = [transaction.effects.transaction_digest for transaction in sent]
     payers = frozenset({stage.client.address, *stage.workers})
     return _Story(begun.sent.effects.transaction_digest, cleaned[0], cleaned[-1], payers)
 
 
 def _costs(state: Path, stories: dict[str, _Story]) -> dict[str, _Cost]:
-    """What each took, which the chain in a folder tells."""
+    """Return the cost of each execution, from the chain in a folder."""
     found: list[ExecutedTransaction] = []
     own, number = Node.open(state), 1
     try:
@@ -109,13 +109,13 @@ def _costs(state: Path, stories: dict[str, _Story]) -> dict[str, _Cost]:
             number += len(some)
     finally:
         own.close()
-    places = {each.digest: place for place, each in enumerate(found)}
+    places = {transaction.digest: place for place, transaction in enumerate(found)}
 
     def spent(story: _Story, until: int) -> GasCostSummary:
         total = GasCostSummary(0, 0, 0, 0)
-        for each in found[places[story.began] : until]:
-            if each.data.sender in story.payers:
-                total += each.effects.gas_used
+        for transaction in found[places[story.began] : until]:
+            if transaction.data.sender in story.payers:
+                total += transaction.effects.gas_used
         return total
 
     return {
@@ -135,7 +135,7 @@ def _cost(before: GasCostSummary, after: GasCostSummary) -> _Cost:
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
-    """Steps per second of a crowd and of branches; seconds of one alone, and of a step more."""
+    """Steps per second in parallel and in branches; seconds of one alone, and per further step."""
 
     crowd: float
     branches: float
@@ -163,14 +163,14 @@ class _Pace:
     ends: Ends
 
     async def alone(self, workflow: PublishedWorkflow) -> float:
-        """Seconds of an execution when there is no other."""
-        # The first ones read what a Leader remembers afterwards.
+        """Return the seconds of an execution that runs alone."""
+        # The first ones fill the Leader's caches.
         return median([await self.seconds(workflow, 1) for _ in range(ALONE)][2:])
 
     async def seconds(self, workflow: PublishedWorkflow, count: int) -> float:
-        """How long it takes until so many executions have begun and ended."""
+        """Return the time until `count` executions have started and ended."""
         executions = Executions(self.stage.client, self.stage.deployment)
         inputs, leaders = text_of(_SMALL), self.stage.leaders
         begin = perf_counter()
         begun = [await executions.begin(workflow, inputs, leaders=leaders) for _ in range(count)]
-        return await self.ends.last([each.execution for each in begun]) - begin
+        return await self.ends.last([story.execution for story in begun]) - begin

@@ -1,6 +1,6 @@
-"""How long a call of a fast tool takes beside ten tools that take 30 s, with seventy calls each.
+"""The latency of a fast tool beside ten tools that take 30 s, with seventy calls each.
 
-The Leader's invoker with its defaults, and a server on the loopback, in one process.
+The Leader's invoker with its defaults and a loopback server run in one process.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _OK = b'{"ok": {"result": 3}}'
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """The latency beside the slow ones, and alone."""
+    """Yield the latency beside the slow tools, and alone."""
     alone, beside = asyncio.run(_latencies(folder))
     note = f"{SLOW_TOOLS} tools that take {SLOW_S:.0f} s, with {PENDING} calls each"
     target = at_most(2 * median(alone))
@@ -41,7 +41,7 @@ async def _latencies(folder: Path) -> tuple[list[float], list[float]]:
     config = LeaderConfig.load({}, journal=folder / "journal.sqlite", **overrides)
     make_room(config.max_concurrent)
     async with _invoker(config) as invoker, _server() as (url, started):
-        await _fast(invoker, url)  # the first ones warm up
+        await _fast(invoker, url)  # warm-up
         alone = await _fast(invoker, url)
         slow = [
             asyncio.create_task(invoker.invoke(_call(f"{url}/slow", 1 + number % SLOW_TOOLS)))
@@ -56,7 +56,7 @@ async def _latencies(folder: Path) -> tuple[list[float], list[float]]:
 
 
 async def _fast(invoker: Invoker, url: str) -> list[float]:
-    """Milliseconds of calls, one after the other."""
+    """Return the milliseconds of calls, one after the other."""
     times = []
     for _ in range(CALLS):
         begin = perf_counter()
@@ -93,7 +93,7 @@ async def _invoker(config: LeaderConfig) -> AsyncIterator[Invoker]:
 
 @asynccontextmanager
 async def _server() -> AsyncIterator[tuple[str, asyncio.Event]]:
-    """A server, and what is set once all slow calls are there."""
+    """Run a server; yield its URL and an event that is set once all slow calls have arrived."""
     waiting, all_wait = 0, asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

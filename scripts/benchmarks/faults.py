@@ -1,8 +1,9 @@
-"""How soon a Leader with default settings says that its node is gone, and how soon it goes on.
+"""The time until a Leader with default settings reports a lost node, and until it recovers.
 
-Each fault strikes a Leader that is ready, beside an invocation requested meanwhile. Measured is the
-time until `/readyz` says no, and from the end of the fault until it says yes and the invocation is
-settled. A connection that died, or a reset, needs no end: both times run from the fault.
+Each fault hits a Leader that is ready, beside an invocation that is requested meanwhile. Measured
+are the time until `/readyz` fails, and the time from the end of the fault until it succeeds and the
+invocation is settled. A dead connection or a reset has no end, so both times are measured from the
+fault.
 """
 
 import asyncio
@@ -31,12 +32,12 @@ from nexus_tools.sui.types.address import Address
 TARGET_S = 10
 _LIMIT_S = 60
 _LOOK_AGAIN_S = 0.02
-# The heartbeat is asked at any moment of its period.
+# The query can hit any moment of the heartbeat's period.
 _LONG_ENOUGH_TO_NOTICE_S = 2.5
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Seconds until it is told and until work goes on, for each fault."""
+    """Yield the seconds until the report and until recovery, for each fault."""
     for fault in asyncio.run(_faults(folder)):
         target = at_most(TARGET_S)
         yield Figure(f"faults {fault.name}: not ready", fault.told_s, "s", target=target)
@@ -45,7 +46,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """What one fault came to; a fault that was over before it was noticed was told in no time."""
+    """The times of one fault; the report time is zero if it ended unnoticed."""
 
     name: str
     told_s: float
@@ -80,7 +81,7 @@ Change = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """A Leader at work, and what may happen to its node."""
+    """A running Leader, and the possible faults of its node."""
 
     folder: Path
     node: Node
@@ -91,7 +92,7 @@ class _Scene:
     health_port: int
 
     def faults(self) -> list[tuple[str, Change, Change]]:
-        """Each fault by its name, what brings it about, and what ends it."""
+        """Return each fault by its name, with the functions that start and end it."""
         return [
             ("half-open", self._half_open, _nothing),
             ("black hole", self._swallow, self.proxy.mend),
@@ -102,7 +103,7 @@ class _Scene:
         ]
 
     async def play(self, name: str, begin: Change, end: Change) -> _Times:
-        """Have a fault begin and end, and an invocation requested when the node is there again."""
+        """Start and end a fault, and request an invocation once the node is back."""
         await self._until_ready(True)
         struck = monotonic()
         await begin()
@@ -155,7 +156,7 @@ class _Scene:
         await asyncio.to_thread(self.node.start, self.folder / "state")
 
     async def _set_back(self) -> None:
-        """Kill it and start it with what it had before it settled some more."""
+        """Kill the node and restart it with its state before the last settlements."""
         await asyncio.to_thread(self.node.end)
         shutil.copytree(self.folder / "state", self.folder / "earlier")
         await asyncio.to_thread(self.node.start, self.folder / "state")
@@ -169,4 +170,4 @@ class _Scene:
 
 
 async def _nothing() -> None:
-    """The fault is over by itself."""
+    """Do nothing: the fault ends by itself."""

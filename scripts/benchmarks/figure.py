@@ -1,4 +1,4 @@
-"""A figure: what was measured, what it stands beside, and whether that is enough."""
+"""A figure: a measured value, its peer, and its target."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Bound(Enum):
-    """What a target bounds, and from which side."""
+    """The quantity that a target bounds, and the direction."""
 
     VALUE_AT_LEAST = "at least"
     VALUE_AT_MOST = "at most"
@@ -17,13 +17,13 @@ class Bound(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a figure should be."""
+    """The target of a figure."""
 
     bound: Bound
     amount: float
 
     def is_met(self, value: float, ratio: float | None) -> bool:
-        """Whether a value, or its ratio to the peer's, is good enough."""
+        """Return whether a value, or its ratio to the peer's, meets the target."""
         if self.bound is Bound.RATIO_AT_LEAST:
             return ratio is not None and ratio >= self.amount
         return value >= self.amount if self.bound is Bound.VALUE_AT_LEAST else value <= self.amount
@@ -49,11 +49,11 @@ class Figure:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the target is met; nothing if there is none."""
+        """Whether the target is met, or None without a target."""
         return None if self.target is None else self.target.is_met(self.value, self.ratio)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, with the verdict."""
+        """Return all data of the figure, with the verdict."""
         return {
             "figure": self.name,
             "value": self.value,
@@ -67,7 +67,7 @@ class Figure:
         }
 
     def row(self) -> tuple[str, ...]:
-        """The cells of its line in the table."""
+        """Return the cells of its row in the table."""
         met = {None: "", True: "yes", False: "NO"}[self.is_met]
         peer = "" if self.peer is None else f"{_shown(self.peer)} ({self.peer_name})"
         ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
@@ -76,17 +76,17 @@ class Figure:
 
 
 def at_least(amount: float) -> Target:
-    """A value should reach an amount."""
+    """Return a target with a minimum value."""
     return Target(Bound.VALUE_AT_LEAST, amount)
 
 
 def at_most(amount: float) -> Target:
-    """A value should stay within an amount."""
+    """Return a target with a maximum value."""
     return Target(Bound.VALUE_AT_MOST, amount)
 
 
 def at_least_of_peer(share: float) -> Target:
-    """A value should reach a share of the peer's."""
+    """Return a target with a minimum share of the peer's value."""
     return Target(Bound.RATIO_AT_LEAST, share)
 
 
@@ -99,9 +99,10 @@ def compared(
     target: Target | None = None,
     note: str = "",
 ) -> Figure:
-    """A figure beside its peer: medians, and the median of the ratios of single rounds.
+    """Return a figure beside its peer: medians, and the median of the ratios of single rounds.
 
-    What slows a whole round slows both sides of its ratio. `peers` has the one peer by its name.
+    An event that slows a whole round slows both sides of its ratio. `peers` contains the peer by
+    its name.
     """
     [(peer_name, peer)] = peers.items()
     ratio = median(own / other for own, other in zip(samples, peer, strict=True))
@@ -112,7 +113,7 @@ HEADINGS = ("figure", "value", "peer", "ratio", "target", "met")
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """The figures as a table of text; notes are below it."""
+    """Return the figures as a text table with notes below it."""
     rows = [HEADINGS, *(figure.row() for figure in figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     rule = tuple("─" * width for width in widths)

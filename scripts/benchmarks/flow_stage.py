@@ -1,4 +1,4 @@
-"""A node, the tools of the workflows that are measured, one Leader, and who owns executions."""
+"""The setting of workflow benchmarks: a node, tools, one Leader, and an owner of executions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -20,17 +20,18 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import Document
 
 SERVE_FLOWS = nexus_tools("tool", "serve", "scripts/benchmarks/flow_tools.py", "--bind")
-"""A server of the tools of workflows, at the address that follows."""
+"""The command of a server of the workflow tools, without the address."""
 
 PROTOCOL = 140
-"""The newest one whose rules the localnet knows."""
+"""The newest protocol version that the localnet supports."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowStage:
-    """What stands on it; `client` is the owner's, and `workers` are the addresses of the Leader.
+    """The setting; `client` is the owner's, and `workers` are the addresses of the Leader.
 
-    Executions name the `leaders`: else each would read first what every leader did lately.
+    Executions name the `leaders`, because otherwise each would first read every leader's recent
+    record.
     """
 
     node: Node
@@ -47,7 +48,7 @@ class FlowStage:
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator["Ends"]:
-        """The time in which the ends of executions are seen."""
+        """Watch the ends of executions until the block ends."""
         ends = Ends()
         watch = asyncio.create_task(self._watch(ends))
         try:
@@ -75,30 +76,30 @@ class FlowStage:
 
 @dataclass(slots=True)
 class Ends:
-    """When which execution was seen to have ended."""
+    """The times at which executions were seen to end."""
 
     seen: dict[Address, float] = field(default_factory=dict)
     watching: asyncio.Event = field(default_factory=asyncio.Event)
     _another: asyncio.Event = field(default_factory=asyncio.Event)
 
     def see(self, ended: ExecutionEnded) -> None:
-        """An execution has ended; it has to have completed."""
+        """Record that an execution has ended; it must have completed."""
         if ended.status != "completed":
             raise ValueError(f"the execution {ended.execution} ended as {ended.status}")
         self.seen[ended.execution] = perf_counter()
         self._another.set()
 
     async def last(self, executions: Sequence[Address]) -> float:
-        """When the last of these ended, as `perf_counter` has it."""
+        """Return the time of the last of these ends, by `perf_counter`."""
         while not self.seen.keys() >= set(executions):
             self._another.clear()
             await self._another.wait()
-        return max(self.seen[each] for each in executions)
+        return max(self.seen[execution] for execution in executions)
 
 
 @asynccontextmanager
 async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[FlowStage]:
-    """All of it, by the rules of a protocol version, until the block is left."""
+    """Run the setting under the rules of a protocol version until the block ends."""
     await asyncio.to_thread(folder.mkdir)
     async with AsyncExitStack() as stack:
         own = stack.enter_context(node(folder, "--protocol-version", str(protocol)))
@@ -114,10 +115,10 @@ async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[Fl
         await asyncio.to_thread(leader.logged, '"works"')
         key = await chain.funded_key(own.network, 1_000 * chain.SUI)
         client = await stack.enter_async_context(SuiClient(own.network, key))
-        leaders = tuple(each.id for each in await LeaderRegistry(client, deployment).list())
+        leaders = tuple(leader.id for leader in await LeaderRegistry(client, deployment).list())
         yield FlowStage(own, deployment, client, leaders, (worker,))
 
 
 def text_of(size: int, vertex: str = "v0") -> Mapping[str, str]:
-    """Inputs with a text of so many bytes."""
+    """Return inputs with a text of `size` bytes."""
     return {f"{vertex}.text": "x" * size}

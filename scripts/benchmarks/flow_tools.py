@@ -1,4 +1,4 @@
-"""The tools of the workflows that are measured: each answers at once."""
+"""The tools of the measured workflows: each answers immediately."""
 
 from nexus_tools.tool_server import Variant, tool
 
@@ -17,17 +17,17 @@ class Texts(Variant, name="ok"):
 
 @tool("xyz.example.bench.echo@1")
 async def echo(text: str) -> Text:
-    """Gives a text back."""
+    """Return a text unchanged."""
     return Text(text=text)
 
 
 @tool("xyz.example.bench.split@1")
 async def split(text: str) -> Texts:
-    """Gives the words of a text."""
+    """Return the words of a text."""
     return Texts(texts=text.split())
 
 
 @tool("xyz.example.bench.join@1")
 async def join(texts: list[str], text: str) -> Text:
-    """Puts texts together, with another one between them."""
+    """Join texts with a separator."""
     return Text(text=text.join(texts))

@@ -9,12 +9,12 @@ JOIN = ToolFqn.parse("xyz.example.bench.join@1")
 
 
 def line(steps: int) -> Document:
-    """A text that goes through so many tools; it enters as `v0.text`."""
+    """Return a workflow that passes a text through `steps` tools; it enters as `v0.text`."""
     return _echoing([(number, number + 1) for number in range(steps - 1)])
 
 
 def branches(count: int, steps: int) -> Document:
-    """A text that goes from the first vertex into branches, each of so many steps."""
+    """Return a workflow that passes a text from the first vertex into branches of `steps` tools."""
     edges = []
     for branch in range(count):
         first = 1 + branch * steps
@@ -24,7 +24,7 @@ def branches(count: int, steps: int) -> Document:
 
 
 def six() -> Document:
-    """Six vertices, of which one runs for each word, and one joins two ways; each tries twice.
+    """Return a workflow of six vertices with a `for_each` and a join; each vertex tries twice.
 
     A text of n words, `first.text`, takes 5 + n runs.
     """

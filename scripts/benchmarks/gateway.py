@@ -1,4 +1,4 @@
-"""A gRPC gateway before a node: it loses headers, and fails as it is told."""
+"""A gRPC gateway before a node that loses headers and fails on demand."""
 
 import asyncio
 from collections import Counter
@@ -14,11 +14,11 @@ from nexus_tools.sui.network import Network
 from nexus_tools.sui.rpc import load_messages
 
 Failure = tuple[grpc.StatusCode, str, bool]
-"""A status, its text, and whether the node executes the request nevertheless."""
+"""A status, its text, and whether the node executes the request anyway."""
 
 
 class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """Forwards to the node at a URL, until it is told otherwise; `requests` counts by procedure."""
+    """A gateway to the node at a URL; `requests` counts calls by procedure."""
 
     def __init__(self, url: str) -> None:
         self._channels: list[grpc.aio.Channel] = []
@@ -30,7 +30,7 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """The time in which it listens."""
+        """Listen until the block ends."""
         server = grpc.aio.server()
         server.add_generic_rpc_handlers((self,))
         self._port = server.add_insecure_port("127.0.0.1:0")
@@ -44,11 +44,11 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
 
     @property
     def network(self) -> Network:
-        """Where a client finds the node."""
+        """The network of the gateway, for clients."""
         return Network("localnet", f"http://127.0.0.1:{self._port}")
 
     def forward_to(self, url: str) -> None:
-        """Have what comes from now on go to another node."""
+        """Forward later requests to another node."""
         self._channels.append(grpc.aio.insecure_channel(url.removeprefix("http://")))
 
     # --- Faults
@@ -62,26 +62,26 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         count: int = 1_000,
         late: bool = False,
     ) -> None:
-        """Fail with the next requests for a procedure; `late`, after the node has done it."""
+        """Fail the next `count` requests for a procedure; if `late`, after their execution."""
         self.fail_in_turn(name, *[(status, text, late)] * count)
 
     def fail_in_turn(self, name: str, *failures: Failure) -> None:
-        """Fail with the next requests for a procedure, each in another way."""
+        """Fail the next requests for a procedure, each with another failure."""
         self._failures[name] = [*reversed(failures)]
 
     def mend(self, name: str) -> None:
-        """Fail no more."""
+        """Stop failing."""
         self._failures.pop(name)
 
     async def asked(self, name: str, count: int) -> None:
-        """Wait until a procedure was called so often."""
+        """Wait until a procedure was called `count` times."""
         async with self._asked:
             await self._asked.wait_for(lambda: self.requests[name] >= count)
 
     # --- Forwarding
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
-        """How a procedure responds, as gRPC asks for it."""
+        """Return the handler of a procedure, in gRPC's interface."""
         procedure = load_messages().procedures[details.method]
         name = details.method.rpartition("/")[2]
         channel = self._channels[-1]

@@ -1,4 +1,4 @@
-"""How long `nexus-tools --help` takes, beside a Python that does nothing."""
+"""The duration of `nexus-tools --help`, beside a Python program that does nothing."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ TARGET_MS = 200.0
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """One figure, after a run of each that fills the caches of the disk."""
+    """Yield one figure, after a run of each that fills the disk caches."""
     commands = {"help": nexus_tools("--help"), "bare": [sys.executable, "-c", "pass"]}
     for command in commands.values():
         _milliseconds(command, folder)

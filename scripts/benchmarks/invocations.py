@@ -1,9 +1,8 @@
-"""Invocations per second, from the request on chain to the outcome on chain, and what they compute.
+"""Invocations per second, from the request on chain to the outcome on chain, and their CPU time.
 
-Localnet, tool server and one Leader run as users run them, each in a process of its own and set up
-with the command line. A requester sends all requests of a round, several with one transaction, and
-follows the events until the last invocation is settled. The Leader has one worker, then two, then
-four.
+Localnet, tool server and one Leader run as users run them, each in its own process and set up with
+the command line. A requester sends all requests of a round, several per transaction, and follows
+the events until the last invocation is settled. The Leader has one worker, then two, then four.
 """
 
 import asyncio
@@ -47,10 +46,11 @@ _AFTERWARDS_S = 0.3
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """The rate of a crowd, the latency of one alone, and what each closing takes.
+    """Yield the parallel rate, the latency of a single invocation, and the cost of each closing.
 
-    That is CPU time of each process, and MIST of the workers: their gas, less rebates. All share
-    the cores, the requester too: where all are busy, the machine bounds the rate.
+    The cost is the CPU time of each process, and the workers' gas less rebates in MIST. All
+    processes, including the requester, share the cores. If all cores are busy, the machine bounds
+    the rate.
     """
     with chain.localnet_process(folder) as (network, node), _stage(folder) as stage:
         with stage.leading(1) as leader:
@@ -88,7 +88,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """What stands on it beside the localnet."""
+    """The setting beside the localnet."""
 
     deployment: Deployment
     tools: Process
@@ -97,7 +97,7 @@ class _Stage:
 
     @contextmanager
     def leading(self, count: int) -> Iterator[Process]:
-        """The time in which a Leader works, with so many workers."""
+        """Run a Leader with `count` workers until the block ends."""
         keys = [part for name in _WORKERS[:count] for part in ("--worker", name)]
         lead = nexus_tools("leader", "run", "--allow-loopback", "--log-format", "json", *keys)
         log = self.folder / f"leader{count}.log"
@@ -108,7 +108,7 @@ class _Stage:
 
 @contextmanager
 def _stage(folder: Path) -> Iterator[_Stage]:
-    """The package published, and the tools of the examples and a leader registered."""
+    """Publish the package, and register the tools of the examples and a leader."""
     own = home(folder)
 
     def command(*arguments: str) -> Any:
@@ -122,7 +122,7 @@ def _stage(folder: Path) -> Iterator[_Stage]:
         command("localnet", "faucet", name, "--amount", _SUI_FOR_WORKER)
     deployment = Deployment.parse(command("package", "publish", "--yes"))
     with started(serve, folder / "tools.log", own) as tools:
-        # It says `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
+        # It prints `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
         root = tools.logged(f"{_FQN} at ").rpartition(" at ")[2].rpartition("/")[0]
         command("tool", "register", "--url", root, "--all", "--yes")
         keys = [part for name in _WORKERS for part in ("--worker", name)]
@@ -135,7 +135,7 @@ def _stage(folder: Path) -> Iterator[_Stage]:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """How long a crowd took, the CPU time of each process meanwhile, and gas of a closing.
+    """The duration of a round, the CPU time of each process during it, and the gas of a closing.
 
     `own_cpu_s` is that of this process: of the requester and the observer.
     """
@@ -149,12 +149,12 @@ class _Round:
 async def _rounds(
     network: Network, stage: _Stage, processes: Sequence[Process]
 ) -> tuple[list[_Round], list[float]]:
-    """Each round of a crowd; seconds that one invocation takes alone."""
+    """Return each parallel round, and the seconds of single invocations."""
     key = await chain.funded_key(network, 100 * chain.SUI)
     async with SuiClient(network, key) as client, SuiClient(network) as observer:
         tool = await ToolRegistry(client, stage.deployment).get(_FQN)
         crowd = _Crowd(client, observer, stage.deployment, tool)
-        # The first ones open connections and read what a Leader remembers afterwards.
+        # The first ones open connections and fill the Leader's caches.
         alone = [await crowd.seconds(1) for _ in range(8)]
         rounds = [await _round(crowd, processes, stage.workers) for _ in range(ROUNDS)]
         return rounds, alone[3:]
@@ -167,7 +167,7 @@ async def _round(
     before = [process.cpu_s for process in processes]
     own_before_s = process_time()
     seconds = await crowd.seconds(INVOCATIONS)
-    # The Leader still reads and writes down what the observer has seen.
+    # The Leader still processes the events that the observer has seen.
     await asyncio.sleep(_AFTERWARDS_S)
     after = [process.cpu_s for process in processes]
     cpu_s = tuple(b - a for a, b in zip(before, after, strict=True))
@@ -178,7 +178,7 @@ async def _round(
 
 @dataclass(slots=True)
 class _Crowd:
-    """A requester, and an observer who sees what is settled, and what fees it brought last."""
+    """A requester, and an observer of settlements and of their last fees."""
 
     client: SuiClient
     observer: SuiClient
@@ -187,11 +187,11 @@ class _Crowd:
     fees_mist: int = 0
 
     async def balance(self, owners: Sequence[Address]) -> int:
-        """What addresses have together, in MIST."""
+        """Return the total balance of addresses, in MIST."""
         return sum([await self.observer.balance(owner) for owner in owners])
 
     async def seconds(self, count: int) -> float:
-        """How long it takes until so many invocations are requested and settled."""
+        """Return the time until `count` invocations are requested and settled."""
         closed: dict[Address, float] = {}
         watching = asyncio.Event()
         enough = asyncio.Event()
@@ -242,7 +242,7 @@ def _settled(event: object) -> InvocationSettled:
 
 
 async def _first(event: asyncio.Event, task: "asyncio.Task[None]") -> None:
-    """Wait for an event that a task sets; raise what the task raises."""
+    """Wait for an event that a task sets; raise the exceptions of the task."""
     waiting = asyncio.create_task(event.wait())
     await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():

@@ -1,4 +1,4 @@
-"""A localnet in a process that can be killed, stopped, continued, and started again elsewhere."""
+"""A localnet process that can be killed, stopped, continued, and restarted with another state."""
 
 import signal
 import socket
@@ -11,7 +11,7 @@ from nexus_tools.sui.network import Network
 
 
 class Node:
-    """A node that keeps its port through all of its processes, and its chain in a folder."""
+    """A node that keeps its port across its processes, and its chain in a folder."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self._folder = folder
@@ -22,7 +22,7 @@ class Node:
 
     @property
     def network(self) -> Network:
-        """How clients find it, with its faucet."""
+        """The node's network, with its faucet."""
         url = f"http://127.0.0.1:{self._port}"
         return Network("localnet", url, url)
 
@@ -32,7 +32,7 @@ class Node:
         return self._port
 
     def start(self, state: Path) -> None:
-        """Start with the chain in a folder, a new one if that is empty; returns once it listens."""
+        """Start with the chain in a folder, or a new one if empty; return once it listens."""
         place = ("--port", str(self._port), "--state", str(state))
         command = nexus_tools("localnet", "start", *place, *self._options, "--json")
         log = self._folder / "localnet.log"
@@ -40,19 +40,19 @@ class Node:
         self.process.document()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal: SIGSTOP hangs it until SIGCONT."""
+        """Send a signal: SIGSTOP suspends it until SIGCONT."""
         assert self.process is not None
         self.process.send(number)
 
     def end(self) -> None:
-        """End it as an operator does; what it has is in its folder afterwards."""
+        """Stop it as an operator does; its folder contains its state afterwards."""
         if self.process is not None:
-            self.send(signal.SIGCONT)  # one that hangs would not hear
+            self.send(signal.SIGCONT)  # a suspended process ignores signals
             self.process = None
         self._running.close()
 
     def kill(self) -> None:
-        """End it at once, without a chance to say or write anything."""
+        """Kill it immediately, without a chance to write anything."""
         self.send(signal.SIGKILL)
         self.process = None
         self._running.close()
@@ -60,7 +60,7 @@ class Node:
 
 @contextmanager
 def node(folder: Path, *options: str) -> Iterator[Node]:
-    """A node, started as options say, that is ended with the block, hanging or not."""
+    """Run a node with these options until the block ends, even if it is suspended."""
     made = Node(folder, *options)
     try:
         yield made
@@ -69,6 +69,6 @@ def node(folder: Path, *options: str) -> Iterator[Node]:
 
 
 def free_port() -> int:
-    """A port of this machine on which nobody listens now."""
+    """Return a port of this machine on which nothing listens now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])

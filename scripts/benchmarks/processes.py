@@ -1,4 +1,4 @@
-"""Processes that a figure needs: started, waited for until ready, and ended in any case."""
+"""Processes of a figure: started, awaited until ready, and always ended."""
 
 import json
 import os
@@ -21,27 +21,27 @@ _LOOK_AGAIN_S = 0.02
 
 
 class ProcessFailed(Exception):  # noqa: N818 - it says what happened
-    """A process ended early, or said nothing in time."""
+    """A process ended early, or printed nothing in time."""
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module of this package."""
+    """Return the command that runs a module of this package."""
     return [sys.executable, "-m", f"benchmarks.{module}", *arguments]
 
 
 def nexus_tools(*arguments: str) -> list[str]:
-    """A command of the command line."""
+    """Return a command of `nexus-tools`."""
     return [str(Path(sys.executable).parent / "nexus-tools"), *arguments]
 
 
 def home(folder: Path) -> dict[str, str]:
-    """The environment in which the command line keeps everything below `folder`."""
+    """Return the environment in which the command line stores everything below `folder`."""
     kinds = ("CONFIG", "DATA", "CACHE")
     return {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in kinds}
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> Any:
-    """Run a command to its end; the JSON document that it prints."""
+    """Run a command to its end; return the JSON document that it prints."""
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env=_environment(environment)
     )
@@ -54,7 +54,7 @@ def run(command: Sequence[str], environment: dict[str, str]) -> Any:
 def started(
     command: Sequence[str], log: Path, environment: dict[str, str] | None = None
 ) -> Iterator["Process"]:
-    """A process that runs until the block is left; what it writes to stderr goes to `log`."""
+    """Run a process until the block ends; its stderr goes to `log`."""
     with log.open("ab") as errors:
         process = subprocess.Popen(
             command,
@@ -71,9 +71,9 @@ def started(
 
 
 def _environment(changes: dict[str, str] | None) -> dict[str, str]:
-    """That of this process, without the settings that a developer has for other things.
+    """Return this process's environment without a developer's own settings.
 
-    One of them keeps Python from compiling a module once: users have theirs compiled by pip.
+    One such setting keeps Python from caching compiled modules, which pip compiles for users.
     """
     settings = ("NEXUS_TOOL", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
@@ -81,7 +81,7 @@ def _environment(changes: dict[str, str] | None) -> dict[str, str]:
 
 
 class Process:
-    """A running process that says things line by line."""
+    """A running process that prints line by line."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
         assert process.stdout is not None
@@ -93,7 +93,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
+        """The ID of the process."""
         return self._process.pid
 
     def send(self, number: signal.Signals) -> None:
@@ -102,18 +102,18 @@ class Process:
 
     @property
     def cpu_s(self) -> float:
-        """The seconds that all its threads have computed."""
+        """The CPU seconds of all its threads."""
         # After the name, which may have spaces: the state, and ten fields on, user and system time.
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def line(self, timeout_s: float = _READY_S) -> str:
-        """The next line that it writes. Raises `ProcessFailed`."""
+        """Return the next line of its output. Raises `ProcessFailed`."""
         deadline = monotonic() + timeout_s
         line = b""
         while not line.endswith(b"\n"):
             readable, _, _ = select([self._output], [], [], max(0.0, deadline - monotonic()))
-            # One byte at a time: `select` does not see what a buffer holds.
+            # One byte at a time, because `select` does not see buffered bytes.
             byte = os.read(self._output.fileno(), 1) if readable else b""
             if not byte:
                 raise ProcessFailed(f"{self._name()} {self._what_happened(readable)}")
@@ -121,7 +121,7 @@ class Process:
         return line.decode().rstrip("\n")
 
     def logged(self, text: str, timeout_s: float = _READY_S) -> str:
-        """The first line with a text among what it writes to stderr. Raises `ProcessFailed`."""
+        """Return the first line of its stderr that contains a text. Raises `ProcessFailed`."""
         deadline = monotonic() + timeout_s
         while monotonic() < deadline and self._process.poll() is None:
             for line in self._log.read_text(errors="replace").splitlines():
@@ -131,14 +131,14 @@ class Process:
         raise ProcessFailed(f"{self._name()} {self._what_happened(self._process.poll())}")
 
     def document(self) -> Any:
-        """A JSON document of several lines."""
+        """Return a JSON document of several lines."""
         lines = [self.line()]
         while lines[-1] != "}":
             lines.append(self.line())
         return json.loads("\n".join(lines))
 
     def ask(self, request: Any, timeout_s: float = _READY_S) -> Any:
-        """Send a line of JSON, and read the answer."""
+        """Send a line of JSON, and return the answer."""
         self._input.write(json.dumps(request).encode() + b"\n")
         self._input.flush()
         return json.loads(self.line(timeout_s))
@@ -149,7 +149,7 @@ class Process:
 
     def _what_happened(self, ended: object) -> str:
         last = self._log.read_text(errors="replace").splitlines()[-5:]
-        happened = "said nothing in time" if ended in (None, []) else "ended"
+        happened = "printed nothing in time" if ended in (None, []) else "ended"
         return "\n".join([happened, *last])
 
 

@@ -1,4 +1,4 @@
-"""A TCP proxy before a node, whose connections break in the ways in which those of networks do."""
+"""A TCP proxy before a node that reproduces the connection failures of real networks."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ _CHUNK = 65_536
 
 
 class _Link:
-    """One connection, through to the node; one that is dead takes everything and gives nothing."""
+    """One connection to the node; a dead one accepts everything and forwards nothing."""
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter | None) -> None:
         self.ends = [near] if far is None else [near, far]
@@ -17,10 +17,10 @@ class _Link:
 
 
 class Proxy:
-    """Forwards to `target`, a port of this machine, until it is told otherwise.
+    """A proxy to `target`, a port of this machine.
 
-    `mend` undoes all but what has become of single connections: those that are dead stay dead, as
-    after the loss of an entry in a router.
+    `mend` undoes all faults except those of single connections: dead ones stay dead, as after the
+    loss of an entry in a router.
     """
 
     def __init__(self, target: int) -> None:
@@ -36,7 +36,7 @@ class Proxy:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Proxy"]:
-        """The time in which it listens."""
+        """Listen until the block ends."""
         await self._listen()
         try:
             yield self
@@ -47,7 +47,7 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """Where a client finds the node."""
+        """The URL of the proxy, for clients."""
         return f"http://127.0.0.1:{self.port}"
 
     async def connected(self) -> None:
@@ -57,37 +57,37 @@ class Proxy:
     # --- Faults
 
     def half_open(self) -> None:
-        """The connections there are carry nothing any more, and nobody is told; new ones work."""
+        """Stop forwarding on existing connections without notice; new ones work."""
         for link in self._links:
             link.is_dead = True
 
     def swallow(self) -> None:
-        """A black hole: neither the connections there are nor new ones carry anything."""
+        """Stop forwarding on existing and new connections without notice."""
         self.half_open()
         self._is_hole = True
 
     def reset(self) -> None:
-        """The connections there are end with RST."""
+        """End existing connections with RST."""
         for link in self._links:
             for end in link.ends:
-                linger = b"\1\0\0\0\0\0\0\0"  # on, for no second: close sends RST
+                linger = b"\1\0\0\0\0\0\0\0"  # on, for 0 seconds: close sends RST
                 end.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 end.transport.abort()
 
     async def drop(self) -> None:
-        """All connections end with FIN, and new ones are refused."""
+        """End all connections with FIN, and refuse new ones."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
         for link in self._links:
             for end in link.ends:
-                if link.is_dead:  # what is left in its buffers goes nowhere
+                if link.is_dead:  # drop the rest of its buffers
                     end.transport.abort()
                 else:
                     end.close()
 
     async def mend(self) -> None:
-        """Take new connections, and forward what comes on them at once."""
+        """Accept new connections, and forward their data immediately."""
         self._is_hole, self.delay_s = False, 0.0
         if self._server is None:
             await self._listen()

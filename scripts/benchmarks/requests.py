@@ -1,4 +1,4 @@
-"""Requests of many invocations with one transaction."""
+"""Requests of many invocations in one transaction."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,13 +21,13 @@ from nexus_tools.sui.types.address import Address
 async def request_many(
     client: SuiClient, deployment: Deployment, tool: Tool, inputs: Sequence[Mapping[str, Any]]
 ) -> list[Address]:
-    """Request invocations in one transaction, all by the same leaders; their ids."""
+    """Request invocations in one transaction, all with the same leaders; return their IDs."""
     settings = await LeaderRegistry(client, deployment).settings()
     leaders = await Invocations(client, deployment).leaders_for(tool)
     gas_price = await client.gas_price()
     builder = TransactionBuilder()
-    for each in inputs:
-        ports = ports_of(each)
+    for input_ in inputs:
+        ports = ports_of(input_)
         cost = quote_mist(settings, tool, ports.size(), DEFAULT_OUTCOME_BYTES, gas_price)
         add_request(
             builder,

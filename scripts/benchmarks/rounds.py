@@ -1,14 +1,14 @@
-"""Interleaved rounds: what is compared takes turns, so that a busy minute slows all of it."""
+"""Interleaved rounds: the compared measures take turns, so a slow minute affects all of them."""
 
 from collections.abc import Callable, Mapping
 
 
 def interleaved(count: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
-    """The values of each measure, one for each round."""
+    """Return the values of each measure, one for each round."""
     values: dict[str, list[float]] = {name: [] for name in measures}
     for turn in range(count):
         order = list(measures)
-        # Nothing is always the first after something heavy.
+        # Rotate, so that no measure always follows the same heavy one.
         for name in order if turn % 2 == 0 else reversed(order):
             values[name].append(measures[name]())
     return values

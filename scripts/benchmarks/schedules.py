@@ -1,8 +1,8 @@
-"""How late what a schedule plans begins, when a Leader triggers it by time.
+"""The delay of scheduled executions that a Leader triggers by time.
 
-One schedule has planned times that are a few seconds apart, and a Leader with default settings that
-has nothing else to do. Lateness is between the planned time and the chain's clock in the
-transaction that began the execution.
+One schedule has planned times that are a few seconds apart, and a Leader with default settings has
+no other work. The delay is the difference between the planned time and the chain's clock in the
+transaction that started the execution.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from nexus_tools.registry import Schedules
 from nexus_tools.sui.client import Cursor, EventRecord, follow_events
 
 TIMES = 20
-# Not whole seconds: the planned times fall into all parts of the seconds of a clock.
+# Not whole seconds, so the planned times are spread over the clock's seconds.
 APART_MS = 2_430
 LASTS_MS = 600_000
 _FIRST_AFTER_MS = 5_000
@@ -31,7 +31,7 @@ _SIZE = 100
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Milliseconds from the planned time to the beginning."""
+    """Yield the milliseconds from the planned time to the start."""
     late_ms = sorted(asyncio.run(_late_ms(folder / "chain")))
     note = f"{TIMES} planned times, {APART_MS} ms apart; one Leader"
     yield Figure("schedules lateness", median(late_ms), "ms", note=note)
@@ -59,10 +59,10 @@ async def _late_ms(folder: Path) -> list[int]:
                     begun_ms[event.execution] = event.deadline_ms - LASTS_MS
                 elif event.schedule == created.schedule:
                     planned_ms[event.execution] = event.planned_at_ms
-                    # What it missed is made up for once, by the one that is late.
+                    # A late execution makes up for missed ones once.
                     if event.next_at_ms is None:
                         break
-        return [begun_ms[each] - planned for each, planned in planned_ms.items()]
+        return [begun_ms[number] - planned for number, planned in planned_ms.items()]
 
 
 async def _told(stage: FlowStage) -> AsyncGenerator[ExecutionBegun | ScheduleTriggered, None]:

@@ -1,4 +1,4 @@
-"""A client that does as little as possible: it sends signed transactions over gRPC.
+"""A minimal client that sends signed transactions over gRPC.
 
 It is grpcio with several connections.
 """
@@ -23,7 +23,7 @@ _EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction"
 
 
 def requests_of(transactions: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
-    """A request for each transaction and its signature."""
+    """Return a request for each transaction and its signature."""
     procedure = _procedure()
     return [_request(procedure, data, signature) for data, signature in transactions]
 
@@ -42,13 +42,13 @@ def _procedure() -> Procedure:
 
 
 class Sender:
-    """Sends requests and checks that each was executed."""
+    """A sender that checks that each request was executed."""
 
     def __init__(self, calls: Sequence[Any]) -> None:
         self._calls = calls
 
     async def latencies(self, requests: Sequence[bytes], in_flight: int) -> list[float]:
-        """How long each takes, in seconds, with so many on their way at once."""
+        """Return the latency of each request in seconds, with `in_flight` of them at once."""
         waiting = iter(requests)
         taken: list[float] = []
         await asyncio.gather(
@@ -68,7 +68,7 @@ class Sender:
                 raise RuntimeError(f"a transaction failed: {response.transaction.effects.status}")
 
     async def rate(self, requests: Sequence[bytes]) -> tuple[float, float]:
-        """Transactions per second, and their median latency in seconds."""
+        """Return transactions per second, and their median latency in seconds."""
         begin = perf_counter()
         taken = await self.latencies(requests, IN_FLIGHT)
         return len(requests) / (perf_counter() - begin), median(taken)
@@ -76,9 +76,9 @@ class Sender:
 
 @asynccontextmanager
 async def connected(network: Network) -> AsyncIterator[Sender]:
-    """A sender with its connections."""
+    """Open a sender's connections until the block ends."""
     procedure = _procedure()
-    # Channels share a connection unless they have a pool of their own.
+    # Channels share a connection unless each has its own pool.
     options = [("grpc.use_local_subchannel_pool", 1)]
     address = urlsplit(network.url).netloc
     channels = [grpc.aio.insecure_channel(address, options=options) for _ in range(CONNECTIONS)]

@@ -1,8 +1,8 @@
-"""Requests per second of a `ToolServer`, beside a bare Starlette application that does the same.
+"""Requests per second of a `ToolServer`, beside an equivalent plain Starlette application.
 
-Three processes: both servers, and the load, which talks to one of them at a time. Requests per
-second of CPU are those of the server's own time: other work on the machine does not change them
-much, so that they tell where a ratio comes from.
+There are three processes: both servers, and the load generator, which uses one of them at a time.
+Requests per second of CPU refer to the server's own time. Other work on the machine hardly changes
+them, so they show where a ratio comes from.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _UNLIKE = "the bare one ignores them, ours reads them and keeps each answer by i
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Figures for plain requests, and for requests as a Leader sends them."""
+    """Yield figures for plain requests, and for requests as a Leader sends them."""
     with (
         started(python("server_app", "tools"), folder / "tools.log") as tools,
         started(python("server_app", "bare"), folder / "bare.log") as bare,
@@ -36,7 +36,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 class _Server:
-    """A running server, and what was measured on it."""
+    """A running server, and its measurements."""
 
     def __init__(self, process: Process, load: Process) -> None:
         self._process = process
@@ -45,7 +45,7 @@ class _Server:
         self.per_cpu_second: list[float] = []
 
     def per_second(self, *, nexus_headers: bool) -> float:
-        """Responses per second, in one round."""
+        """Return the responses per second in one round."""
         job = {
             "port": self._port,
             "seconds": SECONDS,
@@ -70,7 +70,7 @@ def _figures(tools: _Server, bare: _Server, *, nexus_headers: bool) -> Iterator[
         },
     )
     name = f"server {'Nexus headers' if nexus_headers else 'plain'}"
-    # With the headers the two do not do the same: only ours remembers answers by their keys.
+    # With the headers, only our server does more work: it stores answers by idempotency key.
     target = None if nexus_headers else at_least_of_peer(TARGET)
     note = f"{_NOTE}; {_UNLIKE}" if nexus_headers else _NOTE
     peer = {_PEER: rates["bare"]}

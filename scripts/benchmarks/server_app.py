@@ -1,10 +1,10 @@
-"""One server process of a figure: `tools` is a `ToolServer`, `bare` plain Starlette.
+"""One server process of a figure: `tools` is a `ToolServer`, `bare` is plain Starlette.
 
-`signed` is a `ToolServer` that takes calls of the leader whose key is in a file, and signs.
+`signed` is a `ToolServer` that accepts calls of the leader whose key is in a file, and signs.
 
-Both do the same work with the same settings of uvicorn: two integers in, their sum or an error
-out. Prints the URL once requests get responses, and serves until SIGTERM. Each line that it reads
-is met with the seconds of CPU that it has used so far.
+All do the same work with the same uvicorn settings: two integers in, their sum or an error out. The
+process prints the URL once it serves requests, and serves until SIGTERM. It answers each input line
+with the CPU seconds that it has used so far.
 """
 
 import sys
@@ -33,14 +33,14 @@ class Sum(Variant, name="ok"):
 
 
 class Overflow(Variant, name="err_overflow"):
-    """The sum does not fit."""
+    """The sum exceeds 64 bits."""
 
     reason: str
 
 
 @tool("xyz.example.math.add@1")
 async def add(a: int, b: int) -> Sum | Overflow:
-    """Adds two 64-bit integers."""
+    """Add two 64-bit integers."""
     total = a + b
     if abs(total) >= MOST:
         return Overflow(reason=f"{total} does not fit 64 bits")
@@ -57,7 +57,7 @@ class Ports(BaseModel):
 
 
 async def bare_add(request: Request) -> JSONResponse:
-    """The same tool by hand."""
+    """Serve the same tool without nexus_tools."""
     try:
         ports = Ports.model_validate_json(await request.body())
     except ValidationError as error:

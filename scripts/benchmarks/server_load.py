@@ -1,8 +1,8 @@
-"""The load of the figures `server` and `signing`: raw sockets, one request at a time on each.
+"""The load generator of `server` and `signing`: raw sockets, one pending request on each.
 
-Reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each with
-`[responses, seconds]`. With `requests` besides, so many are made before and sent until there are no
-more; with `signed_by`, the file of a key, they are signed.
+It reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each with
+`[responses, seconds]`. With `requests`, that number of requests is prepared first and sent until
+none is left. With `signed_by`, the file of a key, they are signed.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ EXPECTED = b'{"ok":{"result":42}}'
 
 
 class Connection(asyncio.Protocol):
-    """One keep-alive connection that sends the next request when it has the answer."""
+    """A keep-alive connection that sends the next request after each answer."""
 
     def __init__(self, requests: "Requests") -> None:
         self._requests = requests
@@ -37,12 +37,12 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the first request."""
-        # uvloop's transports have the methods and not the base class.
+        # uvloop's transports have the methods but not the base class.
         self._transport = cast("asyncio.Transport", transport)
         self._send()
 
     def data_received(self, data: bytes) -> None:
-        """Send the next request once the answer is complete and right."""
+        """Send the next request once the answer is complete and correct."""
         self._buffer += data
         head, end, body = self._buffer.partition(b"\r\n\r\n")
         if not end or len(body) < _content_length(head):
@@ -57,24 +57,24 @@ class Connection(asyncio.Protocol):
         self._send()
 
     def _send(self) -> None:
-        """The next request, if there is one."""
+        """Send the next request, if there is one."""
         assert self._transport is not None
         request = self._requests.next()
         if request:
             self._transport.write(request)
 
     def connection_lost(self, _: Exception | None) -> None:
-        """The server should never hang up."""
+        """Fail if the server closed the connection."""
         self.failure = self.failure or "the server closed the connection"
 
     def stop(self) -> None:
-        """Drop the connection, whatever is in flight."""
+        """Close the connection immediately."""
         assert self._transport is not None
         self._transport.abort()
 
 
 class Requests:
-    """The bytes of requests; with Nexus headers each has an invocation id of its own."""
+    """The bytes of requests; with Nexus headers, each has its own invocation ID."""
 
     def __init__(
         self,
@@ -105,11 +105,11 @@ class Requests:
             self._prepared = iter([self._signed(self._made()) for _ in range(count)])
 
     def next(self) -> bytes:
-        """The next request; empty, if there is none."""
+        """Return the next request, or empty bytes if there is none."""
         return self._made() if self._prepared is None else next(self._prepared, b"")
 
     def _signed(self, request: bytes) -> bytes:
-        """A request with the headers that sign it."""
+        """Return a request with the headers that sign it."""
         if self._identity is None:
             return request
         head, _, body = request.partition(b"\r\n\r\n")
@@ -141,9 +141,9 @@ async def load(
     count: int | None = None,
     signed_by: str | None = None,
 ) -> tuple[int, float]:
-    """How many responses come in about `seconds` on so many connections, and in how many.
+    """Return the number of responses in about `seconds`, and the exact duration.
 
-    With `count`, until so many have come: `seconds` is how often that is looked at.
+    With `count`, run until that number has arrived; `seconds` is the polling interval.
     """
     requests = Requests(port, nexus_headers=nexus_headers, count=count, signed_by=signed_by)
     loop = asyncio.get_running_loop()
@@ -153,7 +153,7 @@ async def load(
         _, client = await loop.create_connection(lambda: Connection(requests), "127.0.0.1", port)
         clients.append(client)
     responses = 0
-    # A machine that is busy with something else may answer nothing in so short a time.
+    # A busy machine may not answer anything in so short a time.
     while responses < (count or 1) and not any(client.failure for client in clients):
         await asyncio.sleep(seconds)
         responses = sum(client.responses for client in clients)

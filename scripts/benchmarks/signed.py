@@ -1,6 +1,6 @@
-"""Transactions that are signed before they are timed, each with a coin of its own for gas.
+"""Transactions that are signed before they are timed, each with its own gas coin.
 
-So none waits for another.
+Therefore none waits for another.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from nexus_tools.sui.types.object import ObjectReference
 from nexus_tools.sui.types.transaction import GasData, SharedObject, TransactionData
 
 COIN_MIST = 20_000_000
-"""What a coin has that pays for one of them."""
+"""The balance of the coin that pays for one transaction."""
 
 _BUDGET_MIST = 15_000_000
 _GAS_PRICE = 1_000
@@ -23,12 +23,12 @@ Content = Callable[[TransactionBuilder], None]
 
 
 def transfer(builder: TransactionBuilder) -> None:
-    """One MIST to somebody else."""
+    """Transfer one MIST to another address."""
     builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], _RECIPIENT)
 
 
 def call_of(package: Address, counter: SharedObject) -> Content:
-    """A call that increases a counter of `move/counter`."""
+    """Return a call that increases a counter of `move/counter`."""
 
     def call(builder: TransactionBuilder) -> None:
         builder.move_call(package, "counter", "increase", [builder.resolved(counter)])
@@ -42,7 +42,7 @@ def signed(
     content: Content,
     budget_mist: int = _BUDGET_MIST,
 ) -> Iterator[tuple[bytes, bytes]]:
-    """A transaction for each coin, and its signature."""
+    """Yield a transaction for each coin, and its signature."""
     for coin in coins:
         builder = TransactionBuilder()
         content(builder)

@@ -1,7 +1,7 @@
-"""What signatures cost: a request signed and verified, and a server that asks for them.
+"""The cost of signatures: signing and verifying a request, and a server that requires them.
 
-A peer signs and verifies the same parts of the same request by RFC 9421 with Ed25519. A server is
-loaded with requests that were signed before they are timed.
+A peer signs and verifies the same components of the same request by RFC 9421 with Ed25519. A server
+is loaded with requests that were signed before they are timed.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ _PEER = "http-message-signatures"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Microseconds of CPU for each request, then requests per second of a server."""
+    """Yield CPU microseconds per request, then requests per second of a server."""
     ours, theirs = _Ours(), _Theirs()
     for name, own, other in (
         ("sign", ours.sign, theirs.sign),
@@ -121,7 +121,7 @@ def _us(work: Callable[[], object]) -> float:
 
 
 def _servers(folder: Path) -> Iterator[Figure]:
-    """Requests per second of a server that verifies, beside the same without."""
+    """Yield requests per second of a server with verification, and of the same without."""
     key = folder / "leader.pem"
     key.touch(0o600)
     key.write_text(SigningKey.new().to_pem())
@@ -134,7 +134,9 @@ def _servers(folder: Path) -> Iterator[Figure]:
         for server in servers.values():
             server.per_second()
             server.per_cpu_second.clear()
-        rates = interleaved(LOAD_ROUNDS, {name: each.per_second for name, each in servers.items()})
+        rates = interleaved(
+            LOAD_ROUNDS, {name: server.per_second for name, server in servers.items()}
+        )
     peer = {"signatures off": rates["off"]}
     yield compared("server, signatures required", "requests/s", rates["required"], peer)
     on, without = servers["required"].per_cpu_second, servers["off"].per_cpu_second
@@ -143,7 +145,7 @@ def _servers(folder: Path) -> Iterator[Figure]:
 
 
 class _Server:
-    """A running server, which gets a number of requests that were made before."""
+    """A running server that receives prepared requests."""
 
     def __init__(self, process: Process, load: Process, key: Path | None) -> None:
         self._process = process
@@ -153,7 +155,7 @@ class _Server:
         self.per_cpu_second: list[float] = []
 
     def per_second(self) -> float:
-        """Responses per second, in one round."""
+        """Return the responses per second in one round."""
         job = {
             "port": self._port,
             "seconds": 0.005,

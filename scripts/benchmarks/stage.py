@@ -1,4 +1,4 @@
-"""A network behind a name of one's own, with the package, tools and leaders, as users set it up."""
+"""A named network with the package, tools and leaders, set up as users do."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from nexus_tools.tool import ToolFqn
 
 TOOL = ToolFqn.parse("xyz.example.math.divide@1")
 SERVE = nexus_tools("tool", "serve", "examples/tools.py", "--bind")
-"""A server of the tools of the examples, at the address that follows."""
+"""The command of a server of the example tools, without the address."""
 
 NETWORK = "bench"
 
 
 class Stage:
-    """What stands before an event loop that forwards to the node, which commands must not block."""
+    """The setup commands, for an event loop that forwards to the node and must not be blocked."""
 
     def __init__(self, folder: Path, url: str, faucet: Network) -> None:
         self.home = home(folder)
@@ -29,35 +29,35 @@ class Stage:
         self._faucet = faucet
 
     async def publish(self) -> Deployment:
-        """Name the network, make a key that has SUI, and publish the package."""
+        """Name the network, create a funded key, and publish the package."""
         await self.command("network", "use", NETWORK, "--url", self._url)
         await self.new_wallet("admin", 100 * SUI)
         await self.command("wallet", "use", "admin")
         return Deployment.parse(await self.command("package", "publish", "--yes"))
 
     async def new_wallet(self, name: str, amount_mist: int) -> Address:
-        """A key that has SUI."""
+        """Create a funded key."""
         address = Address.parse((await self.command("wallet", "new", name))["address"])
         await request_sui(self._faucet, address, amount_mist)
         return address
 
     async def register_tools(self, server: Process, *terms: str, tool: ToolFqn = TOOL) -> None:
-        """Register what a server serves, a tool among them, under the terms that options name."""
-        # It says `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
+        """Register the tools of a server, including `tool`, under the terms in the options."""
+        # It prints `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
         line = await asyncio.to_thread(server.logged, f"{tool} at ")
         root = line.rpartition(" at ")[2].rpartition("/")[0]
         await self.command("tool", "register", "--url", root, "--all", *terms, "--yes")
 
     async def register_leader(self, wallet: str, *terms: str) -> None:
-        """Register and activate the leader of a key, as options say."""
+        """Register and activate the leader of a key, under the terms in the options."""
         named = ("--name", wallet, "--wallet", wallet)
         await self.command("leader", "register", *named, *terms, "--yes")
 
     def lead(self, wallet: str, *options: str) -> Sequence[str]:
-        """The command that runs the leader of a key."""
+        """Return the command that runs the leader of a key."""
         fixed = ("--wallet", wallet, "--allow-loopback", "--log-format", "json")
         return nexus_tools("leader", "run", *fixed, *options)
 
     async def command(self, *arguments: str) -> Any:
-        """The JSON document of a command."""
+        """Return the JSON document that a command prints."""
         return await asyncio.to_thread(run, nexus_tools(*arguments, "--json"), self.home)

@@ -1,6 +1,6 @@
-"""What a network of many objects and transactions takes: memory, and a snapshot with its revert.
+"""The memory of a network with many objects and transactions, and the time of snapshot and revert.
 
-Each size is a process of its own, in which nothing else was.
+Each size is measured in its own fresh process.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _NOTE = "a revert takes back one transaction"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Memory and revert of each size, and what many transfers add."""
+    """Yield memory and revert time of each size, and the effect of many transfers."""
     for size in SIZES:
         with started(python("state_node", str(size)), folder / f"state-{size}.log") as node:
             node.line()

@@ -1,8 +1,8 @@
-"""A node with many objects, in a process of its own: `state_node COUNT`.
+"""A node with many objects, in a separate process: `state_node COUNT`.
 
-Prints a line when it has them. `"memory"` is met with the MiB that the process holds,
-`"revert"` with the seconds that a snapshot and a revert take, without the transaction in between,
-`"transfers"` with the transfers in a second of CPU, of 2 000 that each make a coin.
+It prints a line when it has them. It answers `"memory"` with the MiB of the process, `"revert"`
+with the seconds of a snapshot and a revert, without the transaction in between, and `"transfers"`
+with the transfers per CPU second, of 2 000 that each create a coin.
 """
 
 import json
@@ -58,7 +58,7 @@ def _revert(node: Node) -> float:
 
 
 class _Payer:
-    """Transfers from one coin, which is never used up."""
+    """A payer of transfers from one coin, which never runs out."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -1,9 +1,9 @@
-"""What becomes of invocations while everything is killed that can be.
+"""The fate of invocations while every process is killed repeatedly.
 
-Three Leaders with two workers each share the work of tools that have a price and sign their
-answers for the chain. One Leader is killed with SIGKILL every three seconds and started again, the
-server of the tools every twenty, and the node, with its state, twice. When all invocations are
-closed, the chain is read from its beginning.
+Three Leaders with two workers each share the work of tools that have a price and sign their answers
+for the chain. One Leader is killed with SIGKILL every three seconds and restarted, the server of
+the tools every twenty, and the node, with its state, twice. When all invocations are closed, the
+chain is read from its start.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ _LIMIT_S = 300.0
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """How often invocations were closed and how, what was killed, and what was lost."""
+    """Yield how often invocations were closed and how, the kills, and the losses."""
     began = monotonic()
     storm = asyncio.run(_storm(folder))
     seconds = monotonic() - began
     yield Figure("storm requested", len(storm.requested), "", target=at_least(INVOCATIONS))
-    once = sum(storm.closed[each] == 1 for each in storm.requested)
+    once = sum(storm.closed[invocation] == 1 for invocation in storm.requested)
     yield Figure("storm closed once", once, "", target=at_least(len(storm.requested)))
     more = sum(count > 1 for count in storm.closed.values())
     yield Figure("storm closed twice", more, "", target=at_most(0))
@@ -62,7 +62,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Storm:
-    """What the chain tells in the end, and what was killed how often."""
+    """The final state of the chain, and the number of kills."""
 
     requested: set[Address]
     closed: Counter[Address]
@@ -103,7 +103,7 @@ async def _storm(folder: Path) -> _Storm:
 
 
 async def _request(own: Node, deployment: Deployment) -> None:
-    """Request all invocations, a few with each transaction, evenly over the time."""
+    """Request all invocations, a few per transaction, evenly over the time."""
     key = await chain.funded_key(own.network, 1_000 * chain.SUI)
     patience = Patience(attempts=1_000, longest_pause_s=0.5, call_timeout_s=60)
     async with SuiClient(own.network, key, patience=patience) as client:
@@ -121,7 +121,7 @@ async def _request(own: Node, deployment: Deployment) -> None:
 
 
 async def _tell(own: Node, deployment: Deployment, killed: Counter[str]) -> _Storm:
-    """Follow the events from the beginning until all that was requested is closed, and beyond."""
+    """Follow the events from the start until all requested invocations are closed, and beyond."""
     kinds = event_filter(
         deployment, InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired
     )

@@ -1,6 +1,6 @@
-"""Transactions per second and their latency, over gRPC, on a localnet in a process of its own.
+"""Transactions per second and their latency over gRPC, on a localnet in a separate process.
 
-They are sent by a client that does as little as possible; `verbs` measures our own.
+A minimal client sends them; `verbs` measures our own client.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _INTEGER = {"type": "integer"}
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Transfers and calls."""
+    """Yield transfers and calls."""
     with chain.localnet(folder) as network:
         yield from asyncio.run(_bare(network))
 
@@ -63,7 +63,7 @@ async def _bare(network: Network) -> list[Figure]:
 
 
 async def _idle(connection: sender.Sender, requests: Sequence[bytes]) -> float:
-    """The median latency in ms of one after the other, when the first half has warmed up."""
+    """Return the median latency in ms of sequential requests; the first half warms up."""
     await connection.latencies(requests[:IDLE], 1)
     return median(await connection.latencies(requests[IDLE:], 1)) * 1e3
 
@@ -74,7 +74,7 @@ async def _rates(
     coins: Sequence[ObjectReference],
     contents: Mapping[str, Content],
 ) -> dict[str, list[tuple[float, float]]]:
-    """For each content rate and latency of each round; the contents take turns."""
+    """Return rate and latency of each round by content; the contents take turns."""
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contents}
     left = list(coins)
     for _ in range(ROUNDS):
@@ -87,7 +87,7 @@ async def _rates(
 
 
 async def _counter_call(network: Network, key: KeyPair) -> Content:
-    """Publish a counter; the call that increases it."""
+    """Publish a counter; return the call that increases it."""
     async with SuiClient(network, key) as client:
         builder = TransactionBuilder()
         cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])

@@ -1,7 +1,7 @@
-"""What one verb after another takes through our own client, with the node in a process of its own.
+"""The duration of sequential operations with our own client, with the node in a separate process.
 
-This is what every test of a user waits for. The CPU of client and node is measured beside the time,
-which says less on a busy machine.
+Every test of a user waits for them. The CPU time of client and node is measured as well, because
+the duration is less reliable on a busy machine.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ Action = Callable[[], Awaitable[object]]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Transfers, registrations, requests and settlements; then the list of many tools."""
+    """Yield transfers, registrations, requests and settlements, then the list of many tools."""
     with chain.localnet_process(folder) as (network, process):
         yield from asyncio.run(_verbs(network, process))
         yield asyncio.run(_listing(network))
@@ -84,7 +84,7 @@ async def _transfer(client: SuiClient) -> None:
 
 
 async def _timed(name: str, actions: Sequence[Action], process: Process) -> list[Figure]:
-    """What each takes, without the first ones, which read what is known afterwards."""
+    """Return the figures of actions, without the first ones, which fill the caches."""
     for action in actions[:WARMING_UP]:
         await action()
     taken = []
@@ -104,7 +104,7 @@ async def _timed(name: str, actions: Sequence[Action], process: Process) -> list
 
 @dataclass(frozen=True, slots=True)
 class _Requesting:
-    """A requester who is also the leader: requests invocations, and closes them."""
+    """A requester that is also the leader: it requests invocations and closes them."""
 
     client: SuiClient
     deployment: Deployment
@@ -116,13 +116,13 @@ class _Requesting:
         await Invocations(self.client, self.deployment).request(self.tool, _INPUTS)
 
     async def settlements(self, batches: int, size: int) -> list[Action]:
-        """So many batches of so many settlements, of invocations that are requested now."""
+        """Return `batches` settlements of `size` invocations each, which are requested now."""
         inputs: list[Mapping[str, int]] = [_INPUTS] * size
         requested = [
             await request_many(self.client, self.deployment, self.tool, inputs)
             for _ in range(batches)
         ]
-        return [self._settlement(each) for each in requested]
+        return [self._settlement(invocation) for invocation in requested]
 
     def _settlement(self, invocations: Sequence[Address]) -> Action:
         outcomes = dict.fromkeys(invocations, _OUTCOME)
@@ -133,7 +133,7 @@ class _Requesting:
 
 
 async def _listing(network: Network) -> Figure:
-    """Seconds until a client that knows nothing has all tools of a registry."""
+    """Measure the seconds until a new client has all tools of a registry."""
     key = await chain.funded_key(network, 2 * LISTED * chain.SUI)
     async with SuiClient(network, key) as client:
         deployment = await chain.deploy(client)

@@ -1,8 +1,8 @@
-"""Move instructions per second, beside the genuine VM on the same functions.
+"""Move instructions per second, beside Sui's own VM on the same functions.
 
-The genuine VM is built anew for each call: what a call of an empty function takes is subtracted.
-Ours has translated the functions before they are timed. How many instructions there are is what the
-meter of one more run says.
+Sui's VM is created for each call, so the time of calling an empty function is subtracted. Our VM
+has translated the functions before they are timed. The number of instructions comes from the meter
+of another run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.digest import Digest
 from packages import framework_packages, package_of
 
-# How often each loop turns: the sandbox has 5 000 000 units of gas for a call.
+# The iterations of each loop: the sandbox has 5 000 000 units of gas for a call.
 KERNELS = {
     "arithmetic": 50_000,
     "vectors": 50_000,
@@ -47,7 +47,7 @@ _NOTE = "millions of executed instructions per second; set-up of the genuine VM 
 
 
 def measure(_: Path) -> Iterator[Figure]:
-    """One figure for each kernel, and their median."""
+    """Yield one figure for each kernel, and their median."""
     module = relocate(compiled("kernels"), bytes(_PACKAGE))
     genuine, ours = _Genuine(module), _Ours(module)
     figures = []
@@ -83,11 +83,11 @@ class _Genuine:
         self._packages = {_PACKAGE: [module]}
 
     def result(self, kernel: str) -> int:
-        """What a kernel answers."""
+        """Return the result of a kernel."""
         return int.from_bytes(self._call(kernel)[0], "little")
 
     def seconds(self, kernel: str) -> float:
-        """How long one call takes, with the set-up of the VM."""
+        """Return the duration of one call, including the setup of the VM."""
         begin = perf_counter()
         self._call(kernel)
         return perf_counter() - begin
@@ -109,17 +109,17 @@ class _Ours:
         self._machine = Machine(NATIVES, packages.get)
 
     def result(self, kernel: str) -> int:
-        """What a kernel answers."""
+        """Return the result of a kernel."""
         return self._call(kernel, Meter(_BUDGET))
 
     def seconds(self, kernel: str) -> float:
-        """How long one call takes."""
+        """Return the duration of one call."""
         begin = perf_counter()
         self.result(kernel)
         return perf_counter() - begin
 
     def instructions(self, kernel: str) -> int:
-        """How many instructions a call executes, without what natives count as such."""
+        """Return the number of instructions of a call, without the charges of natives."""
         meter = Meter(_BUDGET)
         meter.native_calls = -_BUDGET
         self._call(kernel, meter)

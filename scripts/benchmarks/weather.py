@@ -1,4 +1,4 @@
-"""The weather in which Leaders, tools and the node are killed; and what is told when it is over."""
+"""Repeated kills of Leaders, tools and the node, and the balance check afterwards."""
 
 import asyncio
 import signal
@@ -25,29 +25,29 @@ _TRANSACTIONS_AT_ONCE = 500
 
 
 class Service:
-    """A process that can be killed and started again, always with the same command."""
+    """A process that can be killed and restarted, always with the same command."""
 
     def __init__(self, command: Sequence[str], log: Path, environment: dict[str, str]) -> None:
         self._how = command, log, environment
         self._running = ExitStack()
 
     def start(self) -> None:
-        """Start it; `process` is what runs."""
+        """Start it; `process` is the running process."""
         self.process = self._running.enter_context(started(*self._how))
 
     def end(self) -> None:
-        """End it as an operator does."""
+        """Stop it as an operator does."""
         self._running.close()
 
     def revive(self) -> None:
-        """Kill it without a chance to say or write anything, and start it again."""
+        """Kill it without a chance to write anything, and restart it."""
         self.process.send(signal.SIGKILL)
         self.end()
         self.start()
 
 
 async def register_leader(stage: Stage, folder: Path, name: str) -> Sequence[str]:
-    """Register a leader that signs its calls, with two workers; the command that runs it."""
+    """Register a leader that signs its calls, with two workers; return the command that runs it."""
     second = f"{name}-2"
     await stage.new_wallet(name, 100 * chain.SUI)
     await stage.new_wallet(second, chain.SUI)
@@ -66,7 +66,7 @@ async def weather(
     tools: Service,
     killed: Counter[str],
 ) -> AsyncIterator[None]:
-    """The time in which everything is killed again and again."""
+    """Kill everything again and again until the block ends."""
     next_leader = cycle(leaders)
 
     async def every(seconds: float, what: str, revive: Callable[[], None]) -> None:
@@ -100,12 +100,12 @@ async def weather(
 
 
 def all_lost_mist(state: Path) -> tuple[int, int]:
-    """What all transactions together lost, and how many they were; genesis made what there is."""
+    """Return the total loss of all transactions, and their number; genesis created the rest."""
     own = localnet_node.Node.open(state)
     lost, number = 0, 1
     try:
         while found := own.ledger.transactions(number, _TRANSACTIONS_AT_ONCE):
-            lost += sum(abs(lost_mist(own, each)) for each in found)
+            lost += sum(abs(lost_mist(own, transaction)) for transaction in found)
             number += len(found)
     finally:
         own.close()

@@ -1,9 +1,9 @@
-"""What becomes of executions of workflows while everything is killed that can be.
+"""The fate of workflow executions while every process is killed repeatedly.
 
-Three Leaders with two workers each carry executions of six vertices, with a `for_each` and a join.
-One Leader is killed with SIGKILL every three seconds and started again, the server of the tools
-every twenty, and the node, with its state, twice; that goes on until the last execution has ended.
-A run that fails or expires is tried once more. Then the chain is read from its beginning.
+Three Leaders with two workers each dispatch executions of six vertices, with a `for_each` and a
+join. One Leader is killed with SIGKILL every three seconds and restarted, the server of the tools
+every twenty, and the node, with its state, twice, until the last execution has ended. A run that
+fails or expires is tried once more. Then the chain is read from its start.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ Run = tuple[Address, int, tuple[int, ...]]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """How executions ended, how often their runs were closed, and what was lost or is locked."""
+    """Yield how executions ended, how often their runs were closed, and lost or locked amounts."""
     began = monotonic()
     storm = asyncio.run(_storm(folder))
     seconds = monotonic() - began
@@ -90,10 +90,10 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(slots=True)
 class _Storm:
-    """What the chain tells in the end, and what was killed how often.
+    """The final state of the chain, and the number of kills.
 
-    `attempts` are the invocations of each run: each is to be closed, and gone on with, once.
-    `locked_mist` is what executions and invocations still hold.
+    `attempts` are the invocations of each run. Each must be closed, and advanced from, once.
+    `locked_mist` is the amount that executions and invocations still lock.
     """
 
     killed: Counter[str]
@@ -107,9 +107,9 @@ class _Storm:
     locked_mist: int = 0
 
     def is_once(self, invocations: Sequence[Address]) -> bool:
-        """Whether a run was settled once, after attempts of which each was closed once."""
-        return sum(self.settled[each] for each in invocations) == 1 and all(
-            self.closed[each] == self.advanced[each] == 1 for each in invocations
+        """Return whether a run was settled once, after attempts that were each closed once."""
+        return sum(self.settled[invocation] for invocation in invocations) == 1 and all(
+            self.closed[invocation] == self.advanced[invocation] == 1 for invocation in invocations
         )
 
     def see(self, event: object) -> None:
@@ -167,22 +167,22 @@ async def _storm(folder: Path) -> _Storm:
 
 
 def _patient(own: Node, key: KeyPair | None = None) -> SuiClient:
-    """A client that waits for a node that is away."""
+    """Return a client that waits for an unreachable node."""
     patience = Patience(attempts=1_000, longest_pause_s=0.5, call_timeout_s=60)
     return SuiClient(own.network, key, patience=patience)
 
 
 async def _begin(own: Node, deployment: Deployment) -> None:
-    """Publish the workflow, and begin all executions, evenly over the time."""
+    """Publish the workflow, and start all executions, evenly over the time."""
     async with _patient(own, await chain.funded_key(own.network, 1_000 * chain.SUI)) as client:
         workflows = Workflows(client, deployment)
         await workflows.publish(six(), _FQN)
         workflow, executions = await workflows.get(_FQN), Executions(client, deployment)
-        leaders = cycle([each.id for each in await LeaderRegistry(client, deployment).list()])
+        leaders = cycle([leader.id for leader in await LeaderRegistry(client, deployment).list()])
         text = " ".join(["word"] * WORDS)
         began = monotonic()
         for number in range(EXECUTIONS):
-            # Without leaders it would read what each of them did lately, which is much by now.
+            # Without named leaders, it would read each leader's recent record, which is long now.
             two = next(leaders), next(leaders)
             await executions.begin(workflow, {"first.text": text}, leaders=two)
             due = began + BEGINNINGS_LAST_S * (number + 1) / EXECUTIONS
@@ -193,7 +193,7 @@ async def _begin(own: Node, deployment: Deployment) -> None:
 
 
 async def _until_ended(own: Node, deployment: Deployment) -> None:
-    """Wait until so many executions have ended as are begun."""
+    """Wait until all started executions have ended."""
     ended = set()
     async with (
         _patient(own) as client,
@@ -211,7 +211,7 @@ async def _until_ended(own: Node, deployment: Deployment) -> None:
 
 
 async def _tell(own: Node, deployment: Deployment, storm: _Storm) -> None:
-    """Read all that happened, and what is locked still."""
+    """Read all events and the amounts that are still locked."""
     async with SuiClient(own.network) as client:
         kinds = event_filter(
             deployment,
@@ -226,7 +226,9 @@ async def _tell(own: Node, deployment: Deployment, storm: _Storm) -> None:
             storm.see(parse_event(deployment, record.event))
         package = PackageClient(client, deployment)
         executions = await package.find_all(list(storm.ended), Execution)
-        asked = [each for one in storm.attempts.values() for each in one]
+        asked = [attempt for one in storm.attempts.values() for attempt in one]
         invocations = await package.find_all(asked, Invocation)
-    storm.locked_mist = sum(each.funds for each in executions if each is not None)
-    storm.locked_mist += sum(each.payment_mist for each in invocations if each is not None)
+    storm.locked_mist = sum(execution.funds for execution in executions if execution is not None)
+    storm.locked_mist += sum(
+        invocation.payment_mist for invocation in invocations if invocation is not None
+    )

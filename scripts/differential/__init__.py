@@ -1,1 +1,1 @@
-"""The localnet's Move machine beside the genuine one: the same calls, the same outcomes."""
+"""Differential tests: the localnet's Move VM and Sui's own must have the same outcomes."""

@@ -1,4 +1,4 @@
-"""`python -m differential SEED ROUNDS`: every function of the framework, in both machines."""
+"""Compare every framework function in both VMs: `python -m differential SEED ROUNDS`."""
 
 import sys
 from collections import Counter
@@ -9,7 +9,7 @@ from differential.exposed_packages import framework
 
 
 def main() -> int:
-    """Compare, and print how many functions are, why others are not, and what differs: 1 then."""
+    """Compare and print coverage, omissions and differences; return 1 for any difference."""
     seed, rounds = sys.argv[1:]
     packages = framework()
     comparing = Differential(packages, seed)

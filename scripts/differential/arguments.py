@@ -1,7 +1,7 @@
 """Arguments for any function, by the types of its parameters; the same for the same seed.
 
-Near the limits of their types more often than not; of types whose fields depend on each other only
-values that the framework itself makes.
+Most values are near the limits of their types. If the fields of a type depend on each other, only
+values that the framework itself creates are used.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,12 +55,12 @@ TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
 )
 
 
-# The verifier lets their type arguments be datatypes of the calling module only.
+# The verifier only accepts datatypes of the calling module as their type arguments.
 _OF_DATATYPES = {"event", "transfer"}
 
 
 class Arguments:
-    """Draws type arguments and arguments for functions that a machine knows."""
+    """A generator of type arguments and arguments for functions that a VM knows."""
 
     def __init__(self, machine: Machine, fields: DynamicFields, chance: Random) -> None:
         self._machine = machine
@@ -68,7 +68,7 @@ class Arguments:
         self._chance = chance
 
     def type_arguments(self, function: Function) -> tuple[TypeTag, ...]:
-        """Types that can do what the function asks of them."""
+        """Return types that satisfy the function's constraints."""
         chosen = []
         for constraints in function.type_parameters:
             able = [one for one in TYPE_ARGUMENTS if self._is_able(one, constraints)]
@@ -81,9 +81,9 @@ class Arguments:
         return constraints & self._machine.types.abilities(type_) == constraints
 
     def values(self, function: Function, type_arguments: Sequence[TypeTag]) -> list[object]:
-        """A value for each parameter; for a reference the value that it points to.
+        """Return a value for each parameter; for a reference, the value that it points to.
 
-        What these values have of dynamic fields is in `fields` until the next call.
+        The dynamic fields of these values are in `fields` until the next call.
         """
         self._fields.clear()
         special = _OF_FUNCTIONS.get((function.module.name, function.name))
@@ -94,7 +94,7 @@ class Arguments:
     def object_ids(
         self, function: Function, type_arguments: Sequence[TypeTag], values: Sequence[object]
     ) -> list[Address]:
-        """The ids of the objects among a function's arguments."""
+        """Return the IDs of the objects among a function's arguments."""
         found = []
         for type_, value in zip(function.parameters, values, strict=True):
             concrete: Any = substitute(type_, type_arguments)
@@ -104,7 +104,7 @@ class Arguments:
         return found
 
     def value(self, type_: Any) -> Any:
-        """A value of a type."""
+        """Return a value of a type."""
         if isinstance(type_, ReferenceType):
             return self.value(type_.target)
         if isinstance(type_, VectorTag):
@@ -260,7 +260,7 @@ def _of_a_digest(chance: Random, values: list[Any]) -> list[object]:
     return [bytearray(chance.randbytes(_ID_SIZE)), values[1]]
 
 
-# Functions that take only what their callers give them.
+# Functions that only accept the arguments of their callers.
 _OF_FUNCTIONS = {
     ("transfer", "party_transfer_impl"): _of_one_owner,
     ("tx_context", "derive_id"): _of_a_digest,

@@ -1,4 +1,4 @@
-"""Calls of functions in both machines, with arguments that are drawn or given."""
+"""Calls of functions in both VMs, with random or given arguments."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,17 +13,17 @@ from genuine import Outcome, agree
 from nexus_tools.sui.localnet.vm import Function
 from nexus_tools.sui.types.address import Address
 
-# What is drawn and tried here, before the genuine machine is asked; and how many calls may end as
-# others did before.
+# The number of calls tried in the localnet first, and how many of them may end like an
+# earlier one.
 _DRAWS = 40
 _PATIENCE = 12
 
 
 @dataclass(slots=True)
 class Coverage:
-    """What is known of a function: how many calls were compared, and why others were not.
+    """The coverage of a function: the number of compared calls, and the reasons for omitted ones.
 
-    `succeeded` are those of the compared calls that returned.
+    `succeeded` is the number of compared calls that returned.
     """
 
     package: Address
@@ -40,7 +40,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A call that the two machines do not agree about."""
+    """A call with different outcomes in the two VMs."""
 
     name: str
     type_arguments: tuple[str, ...]
@@ -56,7 +56,7 @@ class Difference:
 
 
 class Differential:
-    """Compares the functions of packages, with arguments drawn from a seed."""
+    """A comparison of the functions of packages, with arguments drawn from a seed."""
 
     def __init__(self, packages: ExposedPackages, seed: str) -> None:
         self._packages = packages
@@ -66,9 +66,9 @@ class Differential:
     def compare_module(
         self, package: Address, module: str, rounds: int, prefix: str = ""
     ) -> list[Coverage]:
-        """Compare each function as often as there are ways in which its calls end.
+        """Compare each function once for every distinct outcome of its calls.
 
-        `rounds` is the most for one function; only those are compared whose names have the prefix.
+        `rounds` is the maximum for one function. Only functions with the prefix are compared.
         """
         functions = self._packages.functions(package, module)
         found = [Coverage(package, one) for one in functions if one.name.startswith(prefix)]
@@ -119,7 +119,7 @@ class Differential:
     def _ways_to_end(
         self, coverage: Coverage, rounds: int
     ) -> Iterator[tuple[Types, Values, Answer]]:
-        """Calls that end differently here: each abort once, and what returns twice."""
+        """Yield calls with distinct outcomes: each abort once, and successful calls twice."""
         seen: Counter[object] = Counter()
         patience = _PATIENCE
         for type_arguments, values, answer in self._draws(coverage):
@@ -136,7 +136,7 @@ class Differential:
                 return
 
     def _draws(self, coverage: Coverage) -> Iterator[tuple[Types, Values, Answer]]:
-        """Calls that can be compared; for others the reason is noted."""
+        """Yield calls that can be compared; record the reason for others."""
         function = coverage.function
         module = function.module.name
         if (module, function.name) in ONLY_THROUGH_CALLERS:
@@ -161,7 +161,7 @@ class Differential:
 
 
 def _without_references(ours: Outcome, genuine: Outcome) -> Outcome:
-    """Without the values behind references, which a native that takes values does not show."""
+    """Drop values behind references, which a native that takes values does not show."""
     if not ours.succeeded:
         return ours
     shown = len(genuine.values) - 2 if genuine.succeeded else 0

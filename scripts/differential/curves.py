@@ -1,6 +1,6 @@
 """Arguments of the functions over BLS12-381 and BN254: elements, signatures, keys and proofs.
 
-Bytes drawn by chance are never elements of a group: nothing but refusals would be compared.
+Random bytes are never elements of a group, so only rejections would be compared.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ _BN254_G2 = (
 
 
 def element(chance: Random, group: int | str) -> bytearray:
-    """An element of a group of BLS12-381, which is given by its number or the name of its type."""
+    """Return an element of a group of BLS12-381, named by its number or its type."""
     number = _NAMES.get(group, _SCALAR) if isinstance(group, str) else group
     factor = chance.choice([0, 1, 2, ORDER - 1, chance.randrange(ORDER), chance.randrange(ORDER)])
     if number in _POINTS:
@@ -60,16 +60,16 @@ def element(chance: Random, group: int | str) -> bytearray:
 
 
 def _broken(chance: Random, data: bytearray) -> bytearray:
-    """The bytes, or others of a length that no element has, or without its flags."""
+    """Return the bytes, or bytes with an invalid length, or without the element's flags."""
     others = [data[:-1], data + b"\0", bytearray([data[0] & 0x1F]) + data[1:]]
     return chance.choice([data, data, *others])
 
 
 def _shaped(values: Values, *data: bytearray) -> list[object]:
-    """The bytes as the function takes them: as vectors, or in structs."""
+    """Return the bytes in the form of the function's parameters: vectors or structs."""
     places = values[-len(data) :]
     return [
-        [each] if isinstance(old, list) else each for old, each in zip(places, data, strict=True)
+        [place] if isinstance(old, list) else place for old, place in zip(places, data, strict=True)
     ]
 
 
@@ -117,13 +117,13 @@ def _signature(keys: PointGroup, signatures: PointGroup) -> Draw:
         data = [signatures.encode(signature), keys.encode(key), message]
         if chance.random() < 0.3:
             data[0] = signatures.encode_uncompressed(signature)
-        return [_broken(chance, bytearray(each)) for each in data]
+        return [_broken(chance, bytearray(part)) for part in data]
 
     return draw
 
 
 class _Curve(NamedTuple):
-    """A curve of Groth16: its order, G2's generator, multiples of that of G1, prepared keys."""
+    """A curve of Groth16: its order, G2's generator, multiples of G1's generator, prepared keys."""
 
     order: int
     generator: bytes
@@ -148,10 +148,10 @@ _CURVES = (
 
 
 def _statement(chance: Random, curve: _Curve) -> tuple[bytes, bytes, bytes]:
-    """A verifying key, public inputs and a proof of them, made with the key's secrets.
+    """Return a verifying key, public inputs and their proof, made with the key's secrets.
 
-    As each point of G2 is the generator, the proof's a is the sum of alpha, of the inputs' point
-    and of c.
+    Each point of G2 is the generator. Therefore the proof's a is the sum of alpha, of the inputs'
+    point and of c.
     """
     alpha, first, a, *abc = (chance.randrange(curve.order) for _ in range(5))
     inputs = [chance.randrange(curve.order) for _ in abc]
@@ -174,10 +174,10 @@ def _proof(chance: Random, values: Values) -> list[object]:
     number = chance.randrange(3)
     curve = _CURVES[number % 2]
     data, inputs, proof = _statement(chance, curve)
-    key = [bytearray(each) for each in curve.prepare_key(data)]
-    given = [_broken(chance, bytearray(each)) for each in (inputs, proof)]
+    key = [bytearray(part) for part in curve.prepare_key(data)]
+    given = [_broken(chance, bytearray(part)) for part in (inputs, proof)]
     if isinstance(values[0], list):
-        return [[number], key, *[[each] for each in given]]
+        return [[number], key, *[[part] for part in given]]
     return [number, *key, *given]
 
 
@@ -217,4 +217,4 @@ OF_FUNCTIONS: dict[tuple[str, str], Draw] = {
         for suffix in ("", "_internal")
     },
 }
-"""How to draw the arguments of functions, by module and name, of those drawn by their types."""
+"""Generators of functions' arguments, by module and name, from the typed arguments."""

@@ -1,4 +1,4 @@
-"""The dynamic fields that the arguments of one call have, as both machines find them."""
+"""The dynamic fields of the arguments of one call, for both VMs."""
 
 from genuine import Children
 from nexus_tools.sui.localnet.vm import Machine
@@ -11,13 +11,13 @@ _VERSION = 1
 
 
 class DynamicFields:
-    """Fields by the ids of their objects; emptied before each call."""
+    """Fields by the IDs of their objects; cleared before each call."""
 
     def __init__(self) -> None:
         self._fields: dict[Address, tuple[Address, MoveObject]] = {}
 
     def clear(self) -> None:
-        """Forget all fields."""
+        """Remove all fields."""
         self._fields.clear()
 
     def add(
@@ -27,7 +27,7 @@ class DynamicFields:
         key: tuple[TypeTag, object],
         value: tuple[TypeTag, object],
     ) -> None:
-        """Give the object `parent` a field; `key` and `value` are types with values."""
+        """Add a field to the object `parent`; `key` and `value` are types with values."""
         (key_type, name), (value_type, content) = key, value
         encoded = machine.types.encode(key_type, name)
         child = dynamic_field_id(parent, TYPE_TAG.encode(key_type), encoded)
@@ -36,12 +36,12 @@ class DynamicFields:
         self.put(Address(parent), type_, contents)
 
     def put(self, parent: Address, type_: StructTag, contents: bytes) -> None:
-        """Give the object `parent` a field, whose contents begin with its id."""
+        """Add a field to the object `parent`, with contents that start with its ID."""
         data = MoveObject(type_, has_public_transfer=False, version=_VERSION, contents=contents)
         self._fields[data.id] = (parent, data)
 
     def find(self, child: Address) -> Object | None:
-        """A field's object, for the localnet."""
+        """Return a field's object, for the localnet."""
         found = self._fields.get(child)
         if found is None:
             return None
@@ -49,7 +49,7 @@ class DynamicFields:
         return Object(data, ObjectOwner(parent), Digest(bytes(32)), 0)
 
     def children(self) -> Children:
-        """All fields, for the genuine machine."""
+        """Return all fields, for Sui's own VM."""
         children: dict[str, list[tuple[str, bytes, str]]] = {}
         for child, (parent, data) in self._fields.items():
             field = (str(child), data.contents, str(data.type))

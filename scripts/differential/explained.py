@@ -1,7 +1,7 @@
-"""Why some calls cannot be compared: what the wheel does in its own way, or does not have.
+"""The reasons why some calls cannot be compared: natives that the wheel changes or lacks.
 
-The wheel's machine is the genuine one, and so are the natives of `std`. Those of `sui` are its
-author's: where they differ from `sui-move-natives`, nothing can be learned from them.
+The wheel's VM is Sui's own, and so are the natives of `std`. The natives of `sui` are by its
+author. Where they differ from `sui-move-natives`, a comparison shows nothing.
 """
 
 from collections.abc import Set as AbstractSet
@@ -26,7 +26,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a call was not compared; `detail` is a native, `module::function`, and what it does."""
+    """The reason why a call was not compared; `detail` is a native and its effect."""
 
     cause: Cause
     detail: str = ""
@@ -37,7 +37,7 @@ _HASH = "looks at the signature before the number of the hash"
 _READS_AS_ASKED = "reads a field of another type as one of the type that is asked for"
 _RECEIVE = "takes another struct than the framework gives it"
 
-# Natives that the framework declares and the wheel has not: without them the wheel does not load
+# Natives that the framework declares but the wheel lacks: without them, the wheel does not load
 # their modules.
 LACKED: dict[str, frozenset[str]] = {
     "nitro_attestation": frozenset({"load_nitro_attestation_internal"}),
@@ -46,7 +46,7 @@ LACKED: dict[str, frozenset[str]] = {
     "zklogin_verified_id": frozenset({"check_zklogin_id_internal"}),
     "zklogin_verified_issuer": frozenset({"check_zklogin_issuer_internal"}),
 }
-# Natives that the wheel has for arguments by value, where the framework gives it references.
+# Natives that take values in the wheel, although the framework passes references.
 BY_VALUE: dict[str, frozenset[str]] = {
     "bls12381": frozenset({"bls12381_min_sig_verify", "bls12381_min_pk_verify"}),
     "ecdsa_k1": frozenset({"decompress_pubkey", "secp256k1_ecrecover", "secp256k1_verify"}),
@@ -69,7 +69,7 @@ BY_VALUE: dict[str, frozenset[str]] = {
     ),
     "hash": frozenset({"blake2b256", "keccak256"}),
 }
-# Natives from whose results nothing can be learned.
+# Natives whose results are not comparable.
 WHEELS_OWN: dict[Native, str] = {
     ("address", "to_u256"): "is little-endian",
     ("address", "from_u256"): "is little-endian",
@@ -87,7 +87,7 @@ WHEELS_OWN: dict[Native, str] = {
     ("validator", "validate_metadata_bcs"): "accepts everything",
     **{(module, name): "is not there" for module, names in LACKED.items() for name in names},
 }
-# Natives that abort otherwise, by the code with which Sui's abort; their results are compared.
+# Natives with other aborts, by the code with which Sui's abort; their results are compared.
 WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("address", "from_bytes", 0): "aborts with 1",
     ("dynamic_field", "borrow_child_object", 2): _READS_AS_ASKED,
@@ -99,7 +99,7 @@ WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("transfer", "share_object_impl", 0): "shares what is neither new nor shared",
 }
 
-# Private natives that break the process for arguments which their public callers refuse.
+# Private natives that crash the process for arguments that their public callers refuse.
 ONLY_THROUGH_CALLERS: frozenset[Native] = frozenset(
     {
         ("string", "internal_sub_string"),
@@ -110,9 +110,9 @@ ONLY_THROUGH_CALLERS: frozenset[Native] = frozenset(
 
 
 def explanation(module: str, natives: AbstractSet[Native], outcome: Outcome) -> Reason | None:
-    """Why a call of a function in `module` cannot be compared; None if it can.
+    """Return the reason why a call of a function in `module` cannot be compared, or None.
 
-    `natives` are those that it called, and `outcome` is what it comes to in the localnet.
+    `natives` are the natives that it called, and `outcome` is its outcome in the localnet.
     """
     if outcome.status.startswith(LIMIT):
         return Reason(Cause.LIMIT)
@@ -124,7 +124,7 @@ def explanation(module: str, natives: AbstractSet[Native], outcome: Outcome) -> 
 
 
 def _wheels_own(module: str, native: Native, outcome: Outcome) -> str | None:
-    """What the wheel's native does otherwise in such a call."""
+    """Return how the wheel's native differs in such a call."""
     own_abort = WHEELS_OWN_ABORTS.get((*native, outcome.sub_status or 0))
     if own_abort and outcome.place[1:2] == (native[0],):
         return own_abort

@@ -1,4 +1,4 @@
-"""The framework and other packages in both machines, with every function open to be called."""
+"""The framework and other packages in both VMs, with every function made callable."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -24,7 +24,7 @@ from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.types.type_tag import TypeTag
 from packages import FRAMEWORK, package_of
 
-# Modules that do their work through another one, which has natives that take values.
+# Modules that use another one, whose natives take values.
 _NEEDED = {"bls12381": ("group_ops",)}
 
 Types = tuple[TypeTag, ...]
@@ -33,9 +33,9 @@ Name = tuple[Address, str]
 
 
 class ExposedPackages:
-    """The framework and packages besides, whose every function both machines can call.
+    """The framework and other packages, with every function callable in both VMs.
 
-    It is called through wrappers, which show all that it does.
+    Functions are called through wrappers, which return all of their effects.
     """
 
     def __init__(self, framework: Mapping[Address, Sequence[CompiledModule]]) -> None:
@@ -53,7 +53,7 @@ class ExposedPackages:
         self.vm = LocalnetVm(ours, self.fields.find)
 
     def _add_framework_module(self, address: Address, module: CompiledModule) -> None:
-        """Note what stands for the module in the genuine machine."""
+        """Record the replacement of the module in Sui's own VM."""
         if address == SUI_FRAMEWORK:
             module = natives_by_value(module, BY_VALUE.get(module.name, ()))
         wrapper = wrap(module, wrappers_of(address))
@@ -65,7 +65,7 @@ class ExposedPackages:
         self._genuine[address, module.name] = (module, wrapper)
 
     def publish(self, address: Address, modules: Sequence[CompiledModule]) -> None:
-        """Add a package, or put it in the place of the one at this address."""
+        """Add a package, or replace the package at this address."""
         self._genuine = {name: row for name, row in self._genuine.items() if name[0] != address}
         for module in map(expose, modules):
             self._genuine[address, module.name] = (module, wrap(module, wrappers_of(address)))
@@ -78,18 +78,18 @@ class ExposedPackages:
         self._files.cache_clear()
 
     def modules(self) -> list[Name]:
-        """Every module, by its package and its name."""
+        """Return every module, by its package and its name."""
         return sorted(self._genuine)
 
     def functions(self, package: Address, module: str) -> Iterator[Function]:
-        """The wrappers of a module's functions."""
+        """Yield the wrappers of a module's functions."""
         loaded = self.vm.machine.types.package(wrappers_of(package))
         found = loaded.module(module) if loaded else None
         assert found is not None
         yield from found.functions()
 
     def function(self, package: Address, module: str, name: str) -> Function:
-        """The wrapper of one function."""
+        """Return the wrapper of one function."""
         found = self.vm.machine.types.function(wrappers_of(package), module, name)
         assert found is not None
         return found
@@ -97,7 +97,7 @@ class ExposedPackages:
     def ask_genuine(
         self, package: Address, function: Function, type_arguments: Types, values: Values
     ) -> Outcome:
-        """What the genuine machine says of a wrapper's call."""
+        """Return the outcome of a wrapper's call in Sui's own VM."""
         machine = self.vm.machine
         types: list[Any] = [substitute(type_, type_arguments) for type_ in function.parameters]
         arguments = tuple(
@@ -114,9 +114,9 @@ class ExposedPackages:
 
     @lru_cache(maxsize=1)  # noqa: B019 - there is one of these packages in a process
     def _files(self, package: Address, name: str, function: str) -> list[bytes]:
-        """What the genuine machine needs besides the framework, to call one wrapper.
+        """Return the files besides the framework that Sui's own VM needs to call one wrapper.
 
-        It takes the modules of a package to have the address of the first one.
+        It assumes that all modules of a package have the address of the first one.
         """
         module, wrapper = self._genuine[package, name]
         others = []
@@ -132,7 +132,7 @@ class ExposedPackages:
 
 
 def wrappers_of(package: Address) -> Address:
-    """Where the wrappers of a package's functions are."""
+    """Return the address of the wrappers of a package's functions."""
     return Address.of(int.from_bytes(package, "big") ^ 0xC0D000)
 
 
@@ -142,7 +142,7 @@ def _is_event(address: Address, module: str) -> bool:
 
 @cache
 def framework() -> ExposedPackages:
-    """The packages 0x1, 0x2 and 0x3."""
+    """Return the packages 0x1, 0x2 and 0x3."""
     return ExposedPackages(
         {
             Address(address): [deserialize(file) for file in package.modules]

@@ -1,7 +1,7 @@
-"""Modules whose every function can be called, and what the genuine VM has hidden of events.
+"""Modules with every function callable, and with access to events that Sui's own VM hides.
 
-The genuine VM runs the code that it is given: of a module whose functions were all made public it
-runs the private ones too. Nothing else of the module is changed.
+Sui's own VM runs any code that it receives. If all functions of a module are made public, it also
+runs the private ones. Nothing else of the module is changed.
 """
 
 from collections.abc import Collection, Iterator
@@ -24,14 +24,14 @@ from nexus_tools.sui.bytecode import (
     Visibility,
 )
 
-# Natives that the wheel has in `sui::event` for tests. Declared without a type parameter, the
-# second gives the bytes of all events.
+# Test natives of the wheel in `sui::event`. Declared without a type parameter, the
+# second returns the bytes of all events.
 EVENT_COUNT = "num_events"
 EVENT_BYTES = "events_by_type"
 
 
 def expose(module: CompiledModule) -> CompiledModule:
-    """The module with all its functions public, and without friends."""
+    """Return the module with all its functions public, and without friends."""
     definitions = tuple(
         [replace(row, visibility=Visibility.PUBLIC) for row in module.function_definitions]
     )
@@ -39,7 +39,7 @@ def expose(module: CompiledModule) -> CompiledModule:
 
 
 def count_events(event: CompiledModule) -> CompiledModule:
-    """The module `sui::event` with the natives that tell which events there were."""
+    """Return the module `sui::event` with the natives that report emitted events."""
     made = Assembler.extending(event)
     for name, token in ((EVENT_COUNT, "u64"), (EVENT_BYTES, VectorToken("u8"))):
         handle = made.function_handle(made.self_handle, name, [], [token])
@@ -49,9 +49,9 @@ def count_events(event: CompiledModule) -> CompiledModule:
 
 
 def only_emitting(event: CompiledModule) -> CompiledModule:
-    """The module `sui::event` with nothing but `emit`, which is its first function.
+    """Return the module `sui::event` with only `emit`, which is its first function.
 
-    Nothing but itself has to be loaded for it.
+    It needs no other module.
     """
     emit = event.function_definitions[0]
     handle = event.function_handles[emit.handle]
@@ -76,7 +76,7 @@ _ABORTING = (Instruction(Opcode.LD_U64, 0), Instruction(Opcode.ABORT))
 
 
 def aborting(module: CompiledModule, names: Collection[str]) -> CompiledModule:
-    """The module with these functions, which may be natives, doing nothing but abort."""
+    """Return the module with these functions, which may be natives, replaced by an abort."""
     signatures = [*module.signatures, *([] if () in module.signatures else [()])]
     code = Code(signatures.index(()), _ABORTING, ())
     definitions = [
@@ -87,9 +87,9 @@ def aborting(module: CompiledModule, names: Collection[str]) -> CompiledModule:
 
 
 def only_reached(module: CompiledModule, name: str) -> CompiledModule:
-    """The module with code in those functions alone that the function with this name calls.
+    """Return the module with code only in the functions that the named function calls.
 
-    All others abort: a machine that verifies the module has less to do.
+    All others abort, so a VM that verifies the module has less to do.
     """
     by_handle = {row.handle: row for row in module.function_definitions}
     names = {module.function_id(handle)[2]: handle for handle in by_handle}
@@ -109,7 +109,7 @@ def only_reached(module: CompiledModule, name: str) -> CompiledModule:
 
 
 def _called(module: CompiledModule, row: FunctionDefinition) -> Iterator[int]:
-    """The handles of the functions that a function calls."""
+    """Yield the handles of the functions that a function calls."""
     for one in row.code.instructions if row.code else ():
         operand: Any = one.operand
         if one.opcode is Opcode.CALL:
@@ -119,10 +119,10 @@ def _called(module: CompiledModule, row: FunctionDefinition) -> Iterator[int]:
 
 
 def natives_by_value(module: CompiledModule, names: Collection[str]) -> CompiledModule:
-    """The module with these natives taking by value what they take by reference.
+    """Return the module with these natives taking references' targets by value.
 
-    The wheel's natives expect bytes so. The module's own functions call them through added
-    functions, which read the references; for other modules the natives are out of reach.
+    The wheel's natives expect bytes in this form. The module's own functions call them through
+    added functions, which read the references. Other modules cannot call the natives.
     """
     tables = _ByValue(module)
     for row in module.function_definitions:
@@ -132,7 +132,7 @@ def natives_by_value(module: CompiledModule, names: Collection[str]) -> Compiled
 
 
 class _ByValue:
-    """The tables that taking by value changes."""
+    """The tables that change when natives take values."""
 
     def __init__(self, module: CompiledModule) -> None:
         self._module = module
@@ -189,5 +189,5 @@ class _ByValue:
 
 
 def pointed(token: SignatureToken) -> SignatureToken:
-    """What a reference points to; any other type itself."""
+    """Return the target type of a reference; any other type is returned unchanged."""
     return token.target if isinstance(token, ReferenceToken) else token

@@ -1,4 +1,4 @@
-"""Hashes that both machines know, in the place of those which the wheel takes by value only."""
+"""Hashes that both VMs support, in place of those that the wheel takes only by value."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ _NAMES = ("blake2b256", "keccak256")
 
 
 def with_known_hashes(package: Address, modules: Sequence[CompiledModule]) -> list[CompiledModule]:
-    """The modules of a package with SHA3-256 wherever they ask `sui::hash` for another hash.
+    """Return the modules of a package with SHA3-256 in place of every hash of `sui::hash`.
 
     The package gets a module `hash` that calls `std::hash`, whose natives are genuine.
     """

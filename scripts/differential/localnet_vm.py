@@ -1,4 +1,4 @@
-"""The localnet's Move machine, asked as the genuine one is."""
+"""The localnet's Move VM with the interface of Sui's own VM."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ from packages import package_of
 _BUDGET = 300_000
 _NATIVE_GAS = 10**12
 
-# Called when there is a field, but not of the type that is asked for.
+# Called if the field exists with another type than requested.
 ANOTHER_TYPE = ("dynamic_field", "has_child_object_with_ty of another type")
 _HAS_WITH_TYPE = ("dynamic_field", "has_child_object_with_ty")
 
@@ -58,10 +58,10 @@ NativeName = tuple[str, str]
 
 @dataclass(slots=True)
 class Answer:
-    """What a call came to, with what it created and called on the way.
+    """The outcome of a call, with the objects that it created and the natives that it called.
 
-    `outcome` is None if the call cannot be made here: it calls the native `absent`, or has no end
-    in sight.
+    `outcome` is None if the call cannot be made here: it calls the native `absent`, or does not end
+    in time.
     """
 
     outcome: Outcome | None
@@ -71,15 +71,15 @@ class Answer:
 
 
 class _ShownRuntime(ObjectRuntime):
-    """Keeps the events that code may ask for, as the wheel lets it."""
+    """A runtime that keeps events for code that queries them, as the wheel does."""
 
     def shown_events(self) -> list[EmittedEvent]:
-        """All events so far, which stay where they are."""
+        """Return all events so far, without removing them."""
         return self._events
 
 
 class LocalnetVm:
-    """Calls functions of packages, given as module files by the address of the package."""
+    """A VM for packages given as module files by the address of the package."""
 
     def __init__(
         self,
@@ -101,9 +101,9 @@ class LocalnetVm:
         values: Sequence[Value],
         new_ids: Iterable[Address] = (),
     ) -> Answer:
-        """Call a function with copies of the values; behind a reference stands a value.
+        """Call a function with copies of the values; for a reference, pass the value.
 
-        `new_ids` are those that the transaction is to have created before.
+        `new_ids` are IDs that the transaction has created before.
         """
         self._called.clear()
         runtime = self._runtime()
@@ -172,7 +172,7 @@ class LocalnetVm:
         return call
 
     def _watching_types(self, native: Native) -> Native:
-        """The native that asks for a field of a type, with a note of a field of another one."""
+        """Wrap a native that reads a field of a type, to record a field of another type."""
 
         def call(context: Context, types: tuple[TypeTag, ...], parent: bytes, child: bytes) -> bool:
             found: bool = native(context, types, parent, child)

@@ -1,7 +1,7 @@
-"""Calls that a network makes while people live through a story, made again in both machines.
+"""Calls that a network made during a scenario, repeated in both VMs.
 
-A call is noted with all that it is given: the BCS bytes of its arguments, and the dynamic fields
-that it looks at.
+A call is recorded with all of its inputs: the BCS bytes of its arguments, and the dynamic fields
+that it reads.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ Field = tuple[Address, StructTag, bytes]
 
 @dataclass(frozen=True, slots=True)
 class NotedCall:
-    """A call of a function of a package; `arguments` are BCS bytes, behind references too.
+    """A recorded call of a package's function; `arguments` are BCS bytes, also of references.
 
     `new_ids` are those that the transaction had created before.
     """
@@ -40,7 +40,7 @@ class NotedCall:
 
 @contextmanager
 def noting(package: Address) -> Iterator[list[NotedCall]]:
-    """Note all calls of the package's functions that a localnet in this process makes."""
+    """Record all calls of the package's functions that a localnet in this process makes."""
     calls: list[NotedCall] = []
     call = Machine.call
 
@@ -84,7 +84,7 @@ def noting(package: Address) -> Iterator[list[NotedCall]]:
 
 
 def _used_fields(machine: Machine, runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
-    """The fields that the transaction has used, as they are now."""
+    """Yield the fields that the transaction has used, in their current state."""
     for child, field in runtime.children.used():
         if field.cell:
             contents = machine.types.encode(field.type, field.cell[0])
@@ -92,7 +92,7 @@ def _used_fields(machine: Machine, runtime: ObjectRuntime) -> Iterator[tuple[Add
 
 
 def _read_fields(runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
-    """The fields that the transaction has looked at, as they were before it."""
+    """Yield the fields that the transaction has read, in their state before it."""
     read = runtime.children._cached  # noqa: SLF001 - what is read is nobody else's matter
     for child, stored in read.items():
         if stored is not None and isinstance(stored.owner, ObjectOwner):
@@ -103,9 +103,9 @@ def _read_fields(runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
 def tell_again(
     packages: ExposedPackages, package: Address, calls: Sequence[NotedCall]
 ) -> tuple[list[Coverage], list[Difference]]:
-    """Make the calls in both machines: what is known of each, and the differences.
+    """Repeat the calls in both VMs; return the coverage of each function, and the differences.
 
-    The genuine one knows one sender, which takes the place of the story's.
+    Sui's own VM has one fixed sender, which replaces the scenario's.
     """
     comparing = Differential(packages, "")
     machine = packages.vm.machine

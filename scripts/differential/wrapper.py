@@ -1,8 +1,8 @@
-"""Functions around others, which show what a caller of the genuine VM does not see.
+"""Functions around others that return effects which Sui's own VM hides from callers.
 
-The wrapper of a function takes by value what the function takes by reference. It returns, in this
-order, what the function returns (of a reference the BCS bytes of what it points to), the values
-behind its parameters that are references, and how many events there were and all their bytes.
+The wrapper of a function takes references' targets by value. It returns, in this order, the
+function's results (for a reference the BCS bytes of its target), the values behind its reference
+parameters, and the number and all bytes of events.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ _KEPT = ("addresses", "identifiers", "module_handles", "datatype_handles", "sign
 
 
 def wrap(target: CompiledModule, address: Address) -> CompiledModule:
-    """A module of the same name at `address` with a wrapper for each function of `target`.
+    """Return a module of the same name at `address` with a wrapper for each function of `target`.
 
-    The wrapper of a function has its name and its place. All functions of `target` have to be
+    The wrapper of a function has its name and its index. All functions of `target` have to be
     public where the wrappers are used.
     """
     wrappers = _Wrappers(target, address)
@@ -43,7 +43,7 @@ def wrap(target: CompiledModule, address: Address) -> CompiledModule:
 
 
 class _Wrappers(Assembler):
-    """The module that is made: some tables of the target, and what is added to them."""
+    """The created module: some tables of the target, and additions to them."""
 
     def __init__(self, target: CompiledModule, address: Address) -> None:
         kept = {name: getattr(target, name) for name in _KEPT}
@@ -84,7 +84,7 @@ class _Wrappers(Assembler):
         return [*code, self._calling(index, arguments)]
 
     def _results(self, returns: Signature, first_local: int) -> list[Instruction]:
-        """Put the results into locals, the last one first, and take them out in order."""
+        """Put the results into locals, the last one first, and read them in order."""
         code = []
         for place in reversed(range(len(returns))):
             token = returns[place]

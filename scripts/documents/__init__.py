@@ -1,4 +1,4 @@
-"""README and docs as a reader follows them: every block executed, what is shown compared."""
+"""README and docs as executable tests: every block runs, and its output is compared."""
 
 from documents.page import Block, Page
 from documents.walk import Walk, environment_of

@@ -1,7 +1,7 @@
-"""Python as a page goes on in it: one scope, and `await` outside of functions.
+"""A Python interpreter for a page: one scope for all blocks, and `await` outside of functions.
 
-Reads programs from stdin, a JSON string on each line, and ends the output of each with a mark. It
-is handed to Python as text, and needs nothing but its library.
+It reads programs from stdin, one JSON string per line, and ends the output of each with a mark. It
+is passed to Python as text and needs only the standard library.
 """
 
 import ast

@@ -1,7 +1,7 @@
-"""README's sixty seconds and the tutorial, word by word, for somebody who has the wheel alone.
+"""A test of README's sixty seconds and the tutorial, word by word, with only the wheel.
 
-Each version of Python gets an empty folder and a virtual environment with nothing in it but pip,
-which finds the wheel where it was built, and all else where pip usually does.
+Each version of Python gets an empty folder and a virtual environment that contains only pip. pip
+finds the wheel in its build folder, and everything else in its usual index.
 """
 
 import shutil
@@ -20,19 +20,19 @@ WHEELS = ROOT / "build/wheels"
 
 
 def build_wheel() -> None:
-    """Builds the wheel, and nothing is left of an older one."""
+    """Build the wheel after removing older ones."""
     shutil.rmtree(WHEELS, ignore_errors=True)
     run_uv("build", "--wheel", "--out-dir", str(WHEELS), str(ROOT))
 
 
 def run_uv(*arguments: str) -> None:
-    """Runs the project's own uv, which `scripts/install` puts beside Python."""
+    """Run the project's own uv, which `scripts/install` installs beside Python."""
     uv = str(Path(sys.executable).parent / "uv")
     subprocess.run((uv, arguments[0], "--quiet", *arguments[1:]), check=True)
 
 
 def follow(environment: Path, page: Page) -> str:
-    """Follows a page in an empty folder with a new home; says how that went."""
+    """Follow a page in an empty folder with a new home; return a line with the result."""
     with TemporaryDirectory() as name:
         folder = Path(name) / "folder"
         folder.mkdir()
@@ -44,11 +44,11 @@ def follow(environment: Path, page: Page) -> str:
                 walk.follow(page)
         except UnexpectedError as error:
             return f"fails: {error}"
-        return f"goes as it is written ({time.monotonic() - began:.0f} s)"
+        return f"works as written ({time.monotonic() - began:.0f} s)"
 
 
 def main() -> int:
-    """Follows both pages with the interpreters that are named, or with all versions."""
+    """Follow both pages with the named interpreters, or with all versions."""
     build_wheel()
     readme = Page.read("README.md").sections("Install", "Sixty seconds")
     said = []
@@ -58,7 +58,7 @@ def main() -> int:
             for name, page in (("README", readme), ("tutorial", Page.read("docs/tutorial.md"))):
                 said.append(follow(Path(environment), page))
                 print(f"{python}: {name} {said[-1]}", flush=True)
-    return int(any(each.startswith("fails") for each in said))
+    return int(any(line.startswith("fails") for line in said))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A page of Markdown: its blocks in their order.
+"""A page of Markdown: its blocks in order.
 
-A block is fenced, with a language and perhaps a title: the name of a terminal for `console`, of a
-file for all others. What a page takes for granted stands in comments, which readers do not see:
+A block is fenced, with a language and optionally a title: the name of a terminal for `console`, of
+a file for all others. Comments, which readers do not see, contain the prerequisites of a page:
 
     <!-- given: localnet, tools -->       sections of given.md, executed first
 
@@ -30,7 +30,7 @@ EXECUTED = ("console", "python")
 
 @dataclass(frozen=True)
 class Block:
-    """One block; `line` is that of its fence, `is_hidden` whether it stands in a comment."""
+    """One block; `line` is the line of its fence, and `is_hidden` blocks are in comments."""
 
     language: str
     title: str
@@ -38,29 +38,29 @@ class Block:
     line: int
     is_hidden: bool
     heading: int = 0
-    """How many headings stand before it on its page."""
+    """The number of headings before it on its page."""
 
     @property
     def commands(self) -> list[tuple[str, str]]:
-        """The commands of a console, each with the output that is shown below it."""
+        """The commands of a console, each with the output that the page shows for it."""
         return [(command, shown) for command, shown in COMMAND.findall(self.text)]
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page by its name, as in `docs/tutorial.md`."""
+    """A page by its name, such as `docs/tutorial.md`."""
 
     name: str
     text: str
 
     @classmethod
     def read(cls, name: str) -> Self:
-        """The page of this name in the repository."""
+        """Read the page of this name from the repository."""
         return cls(name, (ROOT / name).read_text(encoding="utf-8"))
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks of the page, those in comments included."""
+        """The blocks of the page, including those in comments."""
         return list(self._blocks())
 
     def _blocks(self) -> Iterator[Block]:
@@ -79,19 +79,19 @@ class Page:
 
     @property
     def given(self) -> list[str]:
-        """The sections of `given.md` that the page begins with."""
+        """The sections of `given.md` that the page requires."""
         return [name for names in GIVEN.findall(self.text) for name in names.split(", ")]
 
     def section(self, heading: str) -> "Page":
-        """What stands below a heading of the second level, as a page."""
+        """Return the section below a heading of the second level, as a page."""
         return Page(self.name, self.text.split(f"\n## {heading}\n")[1].split("\n## ")[0])
 
     def sections(self, *headings: str) -> "Page":
-        """What stands below several of them, one after the other."""
-        return Page(self.name, "\n".join(self.section(each).text for each in headings))
+        """Return the sections below several headings, one after the other."""
+        return Page(self.name, "\n".join(self.section(heading).text for heading in headings))
 
 
 def pages() -> list[str]:
-    """The names of all pages that are executed."""
+    """Return the names of all pages that are executed."""
     docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
     return ["README.md", "CONTRIBUTING.md", *docs]

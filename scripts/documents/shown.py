@@ -1,12 +1,12 @@
-"""Whether a program printed what a page shows.
+"""Comparison of a program's output with the output that a page shows.
 
-`…` stands for what is left out: within a line for any text, on a line of its own for any lines. And
-these vary from run to run, so that a page shows a sample of them:
+`…` stands for omitted text: within a line for any text, on a line of its own for any lines. The
+following values vary from run to run, so a page shows a sample of them:
 
     ids and digests       0x7e5a083c6691…, 3u3LDFKBNyBgxussDu3eQtmb4XK8…
     times                 2026-11-29 19:57 UTC
-    how long it took      43 ms, 0.61s
-    how long it lasts     (in 6 d 23 h)
+    elapsed times         43 ms, 0.61s
+    remaining times       (in 6 d 23 h)
     gas                   0.0173476 SUI: amounts with four decimals or more
 """
 
@@ -36,11 +36,11 @@ def _pattern(shown: str) -> str:
 
 
 def is_shown(output: str, shown: str) -> bool:
-    """Whether the output is what is shown, whole."""
+    """Return whether the page shows the whole output."""
     return re.fullmatch(_pattern(shown), _constant(output)) is not None
 
 
 def begins_as_shown(output: str, shown: str) -> bool:
-    """Whether all that is shown has been printed, by a program that goes on."""
+    """Return whether a program that is still running has printed everything that is shown."""
     complete = output[: output.rfind("\n") + 1]
     return re.match(_pattern(shown), _constant(complete)) is not None

@@ -1,4 +1,4 @@
-"""A terminal of a reader: a shell, or Python, that takes one input after the other."""
+"""A reader's terminal: a shell or Python, which receives one input after the other."""
 
 import json
 import os
@@ -22,13 +22,13 @@ SHELL = ("bash", "--noprofile", "--norc")
 
 
 class UnexpectedError(AssertionError):
-    """Something else came than what a page shows."""
+    """The output differs from the page."""
 
 
 class Terminal:
-    """A program with what it prints, errors included.
+    """A program with its output, including errors.
 
-    The shell survives an interrupt, which ends what it runs: hence the trap.
+    The shell survives an interrupt, which ends the program that it runs; therefore the trap.
     """
 
     def __init__(
@@ -53,34 +53,34 @@ class Terminal:
     def shell(
         cls, folder: Path, environment: Mapping[str, str], *, watched: bool = False
     ) -> "Terminal":
-        """A shell in a folder; in one that is `watched` programs speak to a person."""
+        """Start a shell in a folder; if it is `watched`, programs write to a terminal."""
         terminal = cls(*SHELL, folder=folder, environment=environment, watched=watched)
         terminal._write("trap : INT\n")
         return terminal
 
     @classmethod
     def python(cls, folder: Path, environment: Mapping[str, str]) -> "Terminal":
-        """An interpreter in a folder, for which a warning is an error."""
+        """Start an interpreter in a folder; warnings are errors."""
         command = ("python", "-W", "error", "-c", INTERPRETER, MARK)
         return cls(*command, folder=folder, environment=environment)
 
     def type(self, command: str) -> None:
-        """Has the shell execute a command, which reads nothing of what is typed later."""
+        """Execute a command in the shell; it cannot read later input."""
         self.is_busy = True
         self._patience_s = INSTALL_PATIENCE_S if "pip install" in command else PATIENCE_S
         self._write(f"eval {shlex.quote(command)} </dev/null; printf '{MARK}%d\\n' $?\n")
 
     def execute(self, program: str) -> None:
-        """Has the interpreter execute a program."""
+        """Execute a program in the interpreter."""
         self.is_busy = True
         self._write(json.dumps(program) + "\n")
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Send Ctrl-C."""
         os.killpg(self._process.pid, signal.SIGINT)
 
     def output(self, suffices: Callable[[str], bool] = lambda _: False) -> tuple[str, int | None]:
-        """What was printed, and the exit code; None if it runs on, and its output suffices."""
+        """Return the output and the exit code; None if it still runs and its output suffices."""
         deadline = time.monotonic() + self._patience_s
         while True:
             before, mark, after = self._printed.partition(MARK)
@@ -101,22 +101,22 @@ class Terminal:
         patience_s = max(deadline - time.monotonic(), 0)
         data = self._next(patience_s)
         if not data:
-            raise UnexpectedError(f"nothing more came after:\n{self._printed}")
+            raise UnexpectedError(f"no more output after:\n{self._printed}")
         self._printed += data.decode(errors="replace")
 
     def _next(self, patience_s: float) -> bytes:
-        """What is printed next; nothing if that takes longer, or nobody is left to print."""
+        """Return the next output, or nothing after a timeout or if the program has ended."""
         ready, _, _ = select.select([self._screen], [], [], patience_s)
         try:
             return os.read(self._screen, 65_536) if ready else b""
-        except OSError:  # a pseudo terminal that nobody writes to any more
+        except OSError:  # the other end of the pseudo terminal is closed
             return b""
 
     def close(self) -> None:
-        """Interrupts what runs, and ends it if that does not.
+        """Interrupt the running program, and kill it if that does not end it.
 
-        What it prints to the last is taken from it: it could not end before. It is not waited for
-        by its output, which servers that it leaves behind may keep open.
+        Its last output is read, because it could not end before. The end of the output is not
+        awaited, because servers that it leaves behind may keep it open.
         """
         assert self._process.stdin is not None
         if self.is_busy:
@@ -133,7 +133,7 @@ class Terminal:
 
 
 def _screen() -> tuple[int, int]:
-    """A pseudo terminal as who watches and who writes have it, which leaves lines as they are."""
+    """Open a pseudo terminal that leaves lines unchanged; return both of its ends."""
     watching, writing = pty.openpty()
     attributes = termios.tcgetattr(writing)
     attributes[1] &= ~termios.OPOST

@@ -1,4 +1,4 @@
-"""Goes through a page as a reader does, who types every command and runs every program."""
+"""A reader's walk through a page: it types every command and runs every program."""
 
 import os
 import re
@@ -25,13 +25,13 @@ INSTALL = re.compile(r"pip install (?P<requirements>.+)")
 
 
 def free_port() -> str:
-    """A port that nobody listens at."""
+    """Return a port on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return str(listener.getsockname()[1])
 
 
 def environment_of(home: Path, programs: Path) -> dict[str, str]:
-    """The environment of somebody with a new home, and the programs of a virtual environment."""
+    """Return the environment of a user with a new home and a virtual environment's programs."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("NEXUS_")}
     return kept | {
         "PATH": f"{programs}:{os.environ['PATH']}",
@@ -46,9 +46,9 @@ def environment_of(home: Path, programs: Path) -> dict[str, str]:
 
 
 class Walk:
-    """A reader in a folder of their own; `installs` is whether `pip install` is executed, too.
+    """A reader in its own folder; `installs` means that `pip install` is also executed.
 
-    Several readers share a machine: each has ports of its own in place of those that a page names.
+    Several readers share a machine, so each has its own ports in place of those that a page names.
     """
 
     def __init__(self, folder: Path, environment: Mapping[str, str], *, installs: bool) -> None:
@@ -71,7 +71,7 @@ class Walk:
         subprocess.run(stop, env=self._environment, capture_output=True, check=False)
 
     def follow(self, page: Page) -> None:
-        """Executes all blocks of a page, after what it takes for granted."""
+        """Execute the prerequisites and then all blocks of a page."""
         self._take_ports(page)
         given = Page.read("scripts/documents/given.md")
         for name in page.given:
@@ -106,7 +106,7 @@ class Walk:
             self._execute_python(block.text, shown)
 
     def _put(self, block: Block) -> None:
-        """A file of the reader's is written, and goes on; any other has to have what is shown."""
+        """Write or continue one of the reader's files; other files must have the shown contents."""
         path = self._folder / block.title
         if path in self._written or not path.exists():
             self._written.add(path)
@@ -127,7 +127,7 @@ class Walk:
             terminal.output()
         for command, shown in block.commands:
             if terminal.is_busy:
-                raise UnexpectedError(f"{block.title} is busy when it is to execute: {command}")
+                raise UnexpectedError(f"{block.title} is still busy and cannot execute: {command}")
             last = (command, shown) == block.commands[-1]
             self._type(terminal, command, shown, may_run_on=bool(block.title and shown and last))
 
@@ -141,7 +141,7 @@ class Walk:
     def _type(
         self, terminal: Terminal, command: str, shown: str = "", *, may_run_on: bool = False
     ) -> None:
-        """A command fails where an error is shown, and nowhere else."""
+        """Type a command, which must fail if and only if an error is shown."""
         install = INSTALL.fullmatch(command)
         if install and not self._installs:
             return _require(install["requirements"])
@@ -170,7 +170,7 @@ class Walk:
     # --- Python
 
     def _execute_python(self, program: str, shown: str) -> None:
-        """What runs a loop of its own is a whole program; other blocks go on in one interpreter."""
+        """Run a program with its own event loop separately, and other blocks in one interpreter."""
         if re.search(r"^asyncio\.run\(", program, re.MULTILINE):
             name = f"program {len(self._terminals)}"
         else:
@@ -186,17 +186,19 @@ class Walk:
 
 
 def _require(requirements: str) -> None:
-    """Checks that what is to be installed is installed already, extras included."""
+    """Check that the requirements are already installed, including extras."""
     for text in re.findall(r"[^\s']+", requirements):
         requirement = Requirement(text)
         assert version(requirement.name)
         known = metadata(requirement.name).get_all("Provides-Extra") or []
         if not requirement.extras <= set(known):
-            raise UnexpectedError(f"{requirement.name} has no extra of {requirement.extras}")
+            raise UnexpectedError(
+                f"{requirement.name} does not have an extra of {requirement.extras}"
+            )
 
 
 def fresh_folder(folder: Path) -> Path:
-    """The folder with the examples and the Move package, as in a checkout."""
+    """Create the folder with the examples and the Move package, as in a checkout."""
     ignored = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
     ours = Path("move") / "nexus_tools"

@@ -1,4 +1,4 @@
-"""The pictures of README and docs, drawn by programs: the same bytes each time."""
+"""The diagrams of README and docs, drawn by programs: the same bytes each time."""
 
 from drawing.pictures import PICTURES
 

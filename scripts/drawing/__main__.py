@@ -1,4 +1,4 @@
-"""Writes all pictures into `docs/pictures`."""
+"""Write all diagrams into `docs/pictures`."""
 
 from documents.page import ROOT
 from drawing.pictures import PICTURES

@@ -1,4 +1,4 @@
-"""A drawing in SVG, which is read in light and in dark: colors follow the reader's scheme."""
+"""A drawing in SVG whose colors follow the reader's light or dark scheme."""
 
 from collections.abc import Sequence
 from html import escape
@@ -39,7 +39,7 @@ LINE_HEIGHT = 18
 
 
 class Canvas:
-    """A sheet of `width` times `height` pixels; `says` is what those hear who do not see it."""
+    """A canvas of `width` times `height` pixels; `says` is its alternative text."""
 
     def __init__(self, width: int, height: int, says: str) -> None:
         self._size = (width, height)
@@ -47,7 +47,7 @@ class Canvas:
         self._parts: list[str] = []
 
     def box(self, x: int, y: int, width: int, height: int, *lines: str, kind: str = "box") -> None:
-        """A box with a title and notes, in its middle."""
+        """Draw a box with a centered title and notes."""
         self._parts.append(
             f'<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
         )
@@ -57,22 +57,22 @@ class Canvas:
             self.text(x + width // 2, top + number * LINE_HEIGHT, line, kind_of_text)
 
     def text(self, x: int, y: int, text: str, kind: str = "note", anchor: str = "middle") -> None:
-        """A line of text, at its middle unless `anchor` says `start` or `end`."""
+        """Draw a line of text, centered unless `anchor` is `start` or `end`."""
         place = f'class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}"'
         self._parts.append(f'<text {place} xml:space="preserve">{escape(text)}</text>')
 
     def arrow(self, *points: tuple[int, int]) -> None:
-        """A line along points, with a head at its end."""
+        """Draw a line along points, with an arrowhead at its end."""
         path = " ".join(f"{x},{y}" for x, y in points)
         self._parts.append(f'<polyline class="line" points="{path}" marker-end="url(#head)"/>')
 
     def line(self, *points: tuple[int, int]) -> None:
-        """A line along points."""
+        """Draw a line along points."""
         path = " ".join(f"{x},{y}" for x, y in points)
         self._parts.append(f'<polyline class="line" points="{path}"/>')
 
     def svg(self) -> str:
-        """The file."""
+        """Return the SVG file."""
         width, height = self._size
         size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         paper = f'x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8"'

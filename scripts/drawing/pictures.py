@@ -1,4 +1,4 @@
-"""What is drawn: how tools, invocations, their money and the Leader go."""
+"""The diagrams of tools, invocations, their money and the Leader."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,7 +10,7 @@ from nexus_tools.workflow import draw_svg
 
 
 def loop() -> str:
-    """Who does what with whom."""
+    """Draw the parties and their actions."""
     canvas = Canvas(
         760, 330, "The loop: an author registers, a requester requests, a Leader closes"
     )
@@ -39,7 +39,7 @@ def loop() -> str:
 
 
 def life() -> str:
-    """The states of a tool."""
+    """Draw the states of a tool."""
     canvas = Canvas(760, 250, "The life of a tool: active, suspended, unregistered, claimed")
     canvas.box(190, 40, 150, 60, "active", "takes invocations", kind="good")
     canvas.box(190, 170, 150, 60, "suspended", "collateral is missing", kind="bad")
@@ -65,7 +65,7 @@ def life() -> str:
 
 
 def windows() -> str:
-    """Who may close an invocation, and when."""
+    """Draw who may close an invocation, and when."""
     canvas = Canvas(760, 230, "The windows of an invocation: the first leader, the second, anyone")
     canvas.box(90, 60, 250, 60, "first leader", "settles or fails", kind="good")
     canvas.box(340, 60, 250, 60, "second leader", "if the first has not")
@@ -84,7 +84,7 @@ def windows() -> str:
 
 
 def money() -> str:
-    """Where the money of an invocation goes."""
+    """Draw the payments of an invocation."""
     canvas = Canvas(760, 300, "Where the money of an invocation goes: price, fee, refund, gas")
     canvas.box(20, 110, 130, 60, "requester", "prepays")
     canvas.box(300, 90, 170, 100, "invocation", "price", "fee", "room for the answer", kind="chain")
@@ -109,7 +109,7 @@ def money() -> str:
 
 
 def leader() -> str:
-    """The way of an invocation through the Leader."""
+    """Draw the path of an invocation through the Leader."""
     canvas = Canvas(760, 290, "Inside the Leader: watcher, journal, carrier, invoker, closer")
     canvas.box(20, 110, 100, 70, "Sui", "gRPC", kind="chain")
     canvas.box(170, 40, 120, 60, "watcher", "reads events")
@@ -137,9 +137,11 @@ def leader() -> str:
 
 
 def terminal() -> str:
-    """The end of the tutorial in its first terminal, which a test executes and compares."""
+    """Draw the end of the tutorial in its first terminal, which a test executes and compares."""
     section = Page.read("docs/tutorial.md").section("Claim the collateral")
-    consoles = [each for each in section.blocks if each.language == "console" and not each.title]
+    consoles = [
+        block for block in section.blocks if block.language == "console" and not block.title
+    ]
     return _screen(consoles, "The collateral is claimed in a terminal")
 
 
@@ -158,7 +160,7 @@ def _cut(line: str) -> str:
 
 
 def workflow(file: str) -> str:
-    """A workflow of the examples, as `workflow draw` draws it."""
+    """Draw a workflow of the examples, as `workflow draw` does."""
     document = read_workflow(str(ROOT / "examples/workflows" / file)).document
     assert document is not None
     return draw_svg(document)

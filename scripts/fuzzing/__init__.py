@@ -1,1 +1,1 @@
-"""Inputs that nobody means well with, made by hypothesis from genuine ones."""
+"""Fuzzing with hostile inputs, which hypothesis derives from genuine ones."""

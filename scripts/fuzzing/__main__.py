@@ -1,4 +1,4 @@
-"""Runs targets side by side, or one saved input again."""
+"""Run targets in parallel, or replay one saved input."""
 
 import argparse
 import json
@@ -16,13 +16,13 @@ from fuzzing.finding import FOLDER, Finding
 from fuzzing.runner import Run, limit_memory, time_limit
 from fuzzing.target import TARGETS, load
 
-# What a process may take beyond its time: to begin, and to make its findings small.
+# The extra time of a process: to start, and to shrink its findings.
 _GRACE_SECONDS = 240
 _REPLAY_SECONDS = 60
 
 
 def main() -> int:
-    """`fuzz [TARGET…]`, `fuzz replay FILE…`; 1 if something broke."""
+    """Run `fuzz [TARGET…]` or `fuzz replay FILE…`; return 1 if there were findings."""
     arguments = _arguments()
     if arguments.worker:
         return _work(arguments)
@@ -36,10 +36,10 @@ def main() -> int:
 
 
 def _able() -> list[str]:
-    """All targets; where the Move compiler cannot be had, those that do without it."""
+    """Return all targets, or without the Move compiler those that do not need it."""
     if has_compiler():
         return [*TARGETS]
-    print("fuzz: programs: left out, npm is not here, with which the Move compiler comes")
+    print("fuzz: programs: skipped, because npm is needed for the Move compiler")
     return [name for name in TARGETS if name != "programs"]
 
 
@@ -48,8 +48,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "target", nargs="*", help=f"{', '.join(TARGETS)}; all without a name; or: replay FILE"
     )
-    parser.add_argument("--seconds", type=float, default=60, help="how long each target runs")
-    parser.add_argument("--seed", type=int, help="makes the same inputs again")
+    parser.add_argument("--seconds", type=float, default=60, help="running time of each target")
+    parser.add_argument("--seed", type=int, help="seed of the inputs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at once")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -60,7 +60,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _watch(name: str, seconds: float, seed: int) -> int:
-    """Run a target in a process of its own, say what came of it, and how many things broke."""
+    """Run a target in a separate process, print its results, and return the number of findings."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         command = [sys.executable, "-m", "fuzzing", name, "--worker", folder]
         command += ["--seconds", str(seconds), "--seed", str(seed)]

@@ -1,4 +1,4 @@
-"""BCS and the other codecs: what is read is written as the same bytes, or refused as not of a type.
+"""BCS and the other codecs: decoded bytes encode to the same bytes, or they are rejected.
 
 An input is the number of a codec, and bytes for it.
 """
@@ -33,7 +33,7 @@ _WIDE = b"\x07" + bytes(32) + b"\x01m\x01N\xff\xff\xff\xff\x0f"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A codec by its name, and bytes that it reads."""
+    """A codec by its name, and bytes that it decodes."""
 
     name: str
     read_and_write: Callable[[bytes], bytes]
@@ -41,7 +41,7 @@ class Subject:
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Genuine values with changes, and noise."""
+    """Return mutated genuine values, and noise."""
     return st.integers(0, len(subjects()) - 1).flatmap(
         lambda number: weighted(
             (9, mutated(subjects()[number].genuine)), (1, st.binary(max_size=100))
@@ -50,7 +50,7 @@ def inputs() -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Read and write once."""
+    """Decode and encode once."""
     subject = subjects()[data[0] % len(subjects())]
     value = data[1:]
     try:
@@ -64,39 +64,45 @@ def check(data: bytes) -> str:
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """Every codec with values of the network."""
+    """Return every codec with values of the network."""
     net = network()
     executed = net.node.ledger.transactions(0, 100)
     numbers = range(net.node.ledger.latest.number + 1)
     checkpoints = list(filter(None, map(net.node.ledger.checkpoint, numbers)))
-    objects = [value for each in executed for value in each.output_objects]
+    objects = [value for transaction in executed for value in transaction.output_objects]
     small = [value for value in objects if len(value.encode()) < 5_000]
     tags = [value.type for value in small if value.type is not None]
-    signatures = [signature for each in executed for signature in each.signatures]
-    data = [each.data_bytes for each in executed if len(each.data_bytes) < 100_000]
+    signatures = [signature for transaction in executed for signature in transaction.signatures]
+    data = [
+        transaction.data_bytes for transaction in executed if len(transaction.data_bytes) < 100_000
+    ]
     return (
         _subject("transaction", TRANSACTION_DATA, [*data, *vectors("transactions")]),
         _subject(
             "signed transaction",
             SIGNED_TRANSACTION,
             [
-                SIGNED_TRANSACTION.encode((bytes(3), each.data, each.signatures))
-                for each in executed[1:]
+                SIGNED_TRANSACTION.encode((bytes(3), transaction.data, transaction.signatures))
+                for transaction in executed[1:]
             ],
         ),
         _subject(
             "effects",
             ANY_EFFECTS,
-            [*[each.effects_bytes for each in executed], *vectors("effects")],
+            [*[transaction.effects_bytes for transaction in executed], *vectors("effects")],
         ),
-        _subject("events", EVENTS, [EVENTS.encode(each.events) for each in executed]),
+        _subject("events", EVENTS, [EVENTS.encode(transaction.events) for transaction in executed]),
         _subject("object", OBJECT, [*[value.encode() for value in small], *vectors("objects")]),
-        _subject("summary", CHECKPOINT_SUMMARY, [each.summary.encode() for each in checkpoints]),
+        _subject(
+            "summary",
+            CHECKPOINT_SUMMARY,
+            [checkpoint.summary.encode() for checkpoint in checkpoints],
+        ),
         _subject(
             "contents",
             ANY_CHECKPOINT_CONTENTS,
             [
-                *[each.contents.encode() for each in checkpoints],
+                *[checkpoint.contents.encode() for checkpoint in checkpoints],
                 *vectors("checkpoints", "contents"),
             ],
         ),
@@ -105,7 +111,9 @@ def subjects() -> tuple[Subject, ...]:
         _text("type", lambda text: str(parse_type_tag(text)), [str(tag) for tag in tags]),
         _text("address", lambda text: str(Address.parse(text)), ["0x2", str(net.probe)]),
         _text(
-            "digest", lambda text: str(Digest.parse(text)), [str(each.digest) for each in executed]
+            "digest",
+            lambda text: str(Digest.parse(text)),
+            [str(transaction.digest) for transaction in executed],
         ),
         Subject(
             "signature",
@@ -120,7 +128,7 @@ def _subject(name: str, codec: Codec[Any], genuine: list[bytes]) -> Subject:
 
 
 def _move_values(net: Network) -> Iterator[Subject]:
-    """The contents of objects, and values of types of the framework."""
+    """Yield the contents of objects, and values of framework types."""
     found: dict[TypeTag, list[bytes]] = {
         parse_type_tag("vector<vector<vector<u16>>>"): [b"\x02\x01\x01\x05\x00\x00"],
         parse_type_tag("vector<bool>"): [b"\x02\x01\x00"],
@@ -150,7 +158,7 @@ def _move_value(net: Network, tag: TypeTag) -> Callable[[bytes], bytes]:
 
 
 def _text(name: str, parse: Callable[[str], str], genuine: list[str]) -> Subject:
-    """Text that is read is written in a form that is written as itself again."""
+    """Return a subject whose parsed text is written in a canonical form."""
 
     def read_and_write(data: bytes) -> bytes:
         try:

@@ -1,7 +1,7 @@
-"""The generator of bindings: whatever a package has in it, its bindings are data and declarations.
+"""The generator of bindings: for any package, its bindings are only data and declarations.
 
-An input is a number of four bytes, a module file of this length, and Move source that is said to be
-its own.
+An input is a number of four bytes, a module file of this length, and Move source that claims to be
+its source.
 """
 
 import ast
@@ -40,7 +40,7 @@ HOSTILE_NAMES = (
     "1",
     "_",
 )
-"""Texts that are not Move identifiers; the name of an error in bytecode may be one."""
+"""Texts that are not Move identifiers; error names in bytecode may be such texts."""
 
 RESERVED_NAMES = (
     *("__init__", "__builtins__", "__debug__", "__name__", "__getattr__", "__class__", "__x", "__"),
@@ -49,7 +49,7 @@ RESERVED_NAMES = (
     *("MoveError", "MoveStruct", "TypeVar", "Types", "TYPES", "ERRORS", "package", "builder"),
     *("result", "self", "Variant", "AnyEvent", "_bcs", "_inputs", "_1", "_0_", "T0", "t0_type"),
 )
-"""Move identifiers that mean something in Python or in generated code."""
+"""Move identifiers with a meaning in Python or in generated code."""
 
 _HOSTILE_TEXTS = (
     '"""',
@@ -84,8 +84,8 @@ _PATH = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*/)?[A-Za-z_][A-Za-z0-9_]*\.py", re
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Modules with other names, texts, types and code, and sources with hostile comments."""
-    files = [*framework_files(), *(each for one in user_packages() for each in one.values())]
+    """Return modules with other names, texts, types and code, and sources with hostile comments."""
+    files = [*framework_files(), *(file for one in user_packages() for file in one.values())]
     modules = [deserialize(file) for file in files]
     changed = st.builds(_renamed, mutants(modules), st.lists(_changes(), max_size=6))
     file = weighted((7, changed.map(serialize)), (1, mutated(files)))
@@ -98,7 +98,7 @@ def packed(file: bytes, source: str) -> bytes:
 
 
 def check(data: bytes) -> str:
-    """Generate the bindings, and compare their syntax tree with what bindings are made of."""
+    """Generate the bindings, and compare their syntax tree with the allowed elements."""
     size = int.from_bytes(data[:4], "little")
     file, source = data[4 : 4 + size], data[4 + size :].decode("utf-8", "replace")
     try:
@@ -115,39 +115,39 @@ def check(data: bytes) -> str:
 
 
 def check_bindings(files: Mapping[str, str]) -> None:
-    """Raise `Broken` for a file that is not plain bindings. Its text and its path are checked."""
+    """Raise `Broken` for a file that is not plain bindings, by its text and its path."""
     for path, text in files.items():
         if not _PATH.fullmatch(path):
-            raise Broken(f"the path is not a module's: {path!r}")
+            raise Broken(f"the path is not of a module: {path!r}")
         tree = ast.parse(text)
         compile(text, path, "exec")
         imported = _imported(tree)
         for node in ast.walk(tree):
             if not isinstance(node, _NODES):
-                raise Broken(f"bindings have no such syntax: {type(node).__name__}")
+                raise Broken(f"unexpected syntax in bindings: {type(node).__name__}")
             if isinstance(node, ast.Call) and not _is_expected(node.func, imported, tree):
-                raise Broken(f"bindings do not call this: {ast.unparse(node.func)}")
+                raise Broken(f"unexpected call in bindings: {ast.unparse(node.func)}")
         for statement in tree.body:
             _check_statement(statement, imported)
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """The names that a module imports, by what it calls them."""
+    """Return the names that a module imports, by their local names."""
     found: dict[str, str] = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             if not node.level and node.module not in _ORIGINS:
-                raise Broken(f"bindings do not import this: {node.module}")
+                raise Broken(f"unexpected import in bindings: {node.module}")
             found |= {
-                each.asname or each.name: "sibling" if node.level else each.name
-                for each in node.names
+                name.asname or name.name: "sibling" if node.level else name.name
+                for name in node.names
             }
     return found
 
 
 def _is_expected(called: ast.expr, imported: dict[str, str], tree: ast.Module) -> bool:
     if isinstance(called, ast.Name):
-        own = {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
+        own = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
         return imported.get(called.id) in _CALLED or called.id in own
     if not isinstance(called, ast.Attribute):
         return False
@@ -161,16 +161,16 @@ def _is_expected(called: ast.expr, imported: dict[str, str], tree: ast.Module) -
 
 
 def _check_statement(statement: ast.stmt, imported: dict[str, str]) -> None:
-    """Nothing that a module defines hides what it imports, or means something to Python."""
+    """Check that no definition of a module hides an import, or has a special meaning in Python."""
     names = []
     if isinstance(statement, ast.ClassDef | ast.FunctionDef):
         names = [statement.name]
     elif isinstance(statement, ast.Assign | ast.AnnAssign):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        names = [ast.unparse(each) for each in targets]
+        names = [ast.unparse(target) for target in targets]
     for name in names:
         if name in imported or (name.startswith("__") and not name.endswith("____")):
-            raise Broken(f"bindings do not define this: {name}")
+            raise Broken(f"unexpected definition in bindings: {name}")
 
 
 # --- Inputs
@@ -180,7 +180,7 @@ _Change = tuple[bool, int, str]
 
 
 def _changes() -> st.SearchStrategy[_Change]:
-    """A name or a constant of the module, and the text that takes its place."""
+    """Return replacements of a name or a constant of the module by a text."""
     identifiers = st.one_of(
         st.sampled_from(RESERVED_NAMES), st.from_regex(r"\A[a-zA-Z_][a-zA-Z0-9_]{1,6}\Z")
     )
@@ -202,12 +202,12 @@ def _renamed(module: CompiledModule, changes: Sequence[_Change]) -> CompiledModu
 
 
 def with_text(names: Sequence[str], place: int, text: str) -> tuple[str, ...]:
-    """Return the names, of which one is this text."""
+    """Return the names with one of them replaced by this text."""
     return with_row(names, place, lambda _: text)
 
 
 def with_error_name(module: CompiledModule, place: int, text: str) -> tuple[Constant, ...]:
-    """Return the constants of a module, of which one is this text, as bytes."""
+    """Return the constants of a module with one of them replaced by this text, as bytes."""
     data = byte_vector.encode(text.encode("utf-8", "replace"))
     return with_row(module.constants, place, lambda _: Constant(VectorToken("u8"), data))
 

@@ -1,4 +1,4 @@
-"""Calling every function of a verified package with made-up arguments."""
+"""Calls of every function of a verified package with generated arguments."""
 
 import random
 from collections import Counter
@@ -34,12 +34,12 @@ from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.type_tag import TypeTag
 
 _BUDGET = 20_000
-# How verified code may end other than by returning.
+# The errors with which verified code may end.
 _ENDS = (MoveAbort, PrimitiveError, OutOfGas, UnsupportedNative)
 
 
 def call_all(machine: Machine, package: Address, module: str, chance: random.Random) -> int:
-    """Call the functions of a module, each once or not at all; how many were called."""
+    """Call the functions of a module, each at most once; return the number of calls."""
     loaded = machine.types.package(package)
     found = loaded.module(module) if loaded else None
     assert found is not None
@@ -49,11 +49,14 @@ def call_all(machine: Machine, package: Address, module: str, chance: random.Ran
 def _call(machine: Machine, function: Function, chance: random.Random) -> bool:
     if function.is_native:
         return False
-    found = [type_argument(machine, chance, each) for each in function.type_parameters]
-    type_arguments = tuple(each for each in found if each is not None)
+    found = [
+        type_argument(machine, chance, type_parameter)
+        for type_parameter in function.type_parameters
+    ]
+    type_arguments = tuple(tag for tag in found if tag is not None)
     if len(type_arguments) < len(found):
         return False
-    types = [substitute(each, type_arguments) for each in function.parameters]
+    types = [substitute(parameter, type_arguments) for parameter in function.parameters]
     if not all(can_be_made(machine, type_) for type_ in types):
         return False
     made = Arguments(machine, DynamicFields(), chance)
@@ -73,12 +76,12 @@ def _look_at_results(
     types: Sequence[Any],
     values: Sequence[Any],
 ) -> None:
-    """Results and what references lead to have their types, and no two values share a part."""
+    """Check that results and references' targets are of their types and share no part."""
     runtime = _runtime(machine)
     results = machine.call(
         function, type_arguments, values, Context(machine.types, Meter(_BUDGET), runtime)
     )
-    returned = [substitute(each, type_arguments) for each in function.returns]
+    returned = [substitute(return_, type_arguments) for return_ in function.returns]
     kept = [pair for pair in zip(types, values, strict=True) if isinstance(pair[0], ReferenceType)]
     pairs = [*zip(returned, results, strict=True), *kept]
     for type_, value in pairs:
@@ -96,7 +99,7 @@ def _look_at_results(
 def _check_bytes(machine: Machine, type_: Any, value: Any) -> None:
     data = machine.types.encode(type_, value)
     if machine.types.decode(type_, data) != copy_value(value):
-        raise Broken(f"a value is not read back from its bytes: {type_}")
+        raise Broken(f"a value does not round-trip: {type_}")
 
 
 def _runtime(machine: Machine) -> ObjectRuntime:

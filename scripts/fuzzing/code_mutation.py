@@ -1,6 +1,6 @@
 """Mutations of code: instructions, their operands, locals and jump tables.
 
-Each takes a module and three numbers, with which it chooses a place and what to put there.
+Each takes a module and three numbers, which choose a position and a replacement.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,11 @@ _LOCALS = tuple(opcode for opcode, kind in OPERAND_KINDS.items() if kind is Oper
 def _in_code(
     module: CompiledModule, function: int, change: Callable[[Code], Code]
 ) -> CompiledModule:
-    places = [i for i, each in enumerate(module.function_definitions) if each.code]
+    places = [
+        i
+        for i, function_definition in enumerate(module.function_definitions)
+        if function_definition.code
+    ]
     if not places:
         return module
     changed = with_row(
@@ -58,14 +62,14 @@ def _swap(module: CompiledModule, function: int, one: int, other: int) -> Compil
 
 
 def _drop(module: CompiledModule, function: int, place: int, _: int) -> CompiledModule:
-    """Take an instruction out; a no-op keeps the branches where they are."""
+    """Remove an instruction; a no-op keeps the branches valid."""
     return _instructions(
         module, function, lambda rows: with_row(rows, place, lambda _: Instruction(Opcode.NOP))
     )
 
 
 def _copy(module: CompiledModule, function: int, place: int, source: int) -> CompiledModule:
-    """Put an instruction of the function in another place, instead of the one there."""
+    """Replace an instruction by another one of the function."""
     return _instructions(
         module,
         function,
@@ -93,7 +97,7 @@ def _other_operation(module: CompiledModule, function: int, place: int, to: int)
 
 
 def _operand(module: CompiledModule, function: int, place: int, to: int) -> CompiledModule:
-    """Another operand, one that there is more often than not."""
+    """Replace an operand, most often by a valid one."""
 
     def change(row: Instruction, count: int) -> Instruction:
         if isinstance(row.operand, VecOperand):
@@ -104,7 +108,7 @@ def _operand(module: CompiledModule, function: int, place: int, to: int) -> Comp
         if kind is OperandKind.LITERAL:
             bits = 8 * LITERAL_BYTES[row.opcode]
             return Instruction(row.opcode, (row.operand ^ (1 << to)) % (1 << bits))
-        # What is no index of a table is a local, a jump table or a place in the code.
+        # An operand that is not a table index is a local, a jump table or a position in the code.
         table = module.signatures if kind is OperandKind.ELEMENT else getattr(module, kind, ())
         nearby = max(0, row.operand + to % 9 - 4)
         return Instruction(row.opcode, nearby % (len(table) or count))
@@ -142,6 +146,6 @@ def _jump_table(module: CompiledModule, function: int, place: int, to: int) -> C
     return _in_code(module, function, change)
 
 
-# Each changes one instruction; these come more often: most of the rules are about them.
+# Each changes one instruction. They are more frequent, because most rules concern instructions.
 INSTRUCTION_MUTATIONS = (_swap, _drop, _copy, _insert, _other_operation, _operand)
 CODE_MUTATIONS = (*INSTRUCTION_MUTATIONS, *INSTRUCTION_MUTATIONS, _locals, _jump_table)

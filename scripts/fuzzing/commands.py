@@ -1,4 +1,4 @@
-"""What programmable transactions do: commands that mean nothing, on any arguments."""
+"""Random programmable transactions: meaningless commands on any arguments."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ _FRAMEWORK = ("coin", "balance", "transfer", "vec_map", "table", "bag", "clock",
 
 
 def programmable(net: Network) -> st.SearchStrategy[tx.ProgrammableTransaction]:
-    """Any commands on any inputs; or, most often, calls with arguments that fit."""
+    """Return any commands on any inputs, or, most often, calls with well-typed arguments."""
     anything = st.builds(
         tx.ProgrammableTransaction,
         st.lists(_inputs(net), max_size=5).map(tuple),
@@ -65,7 +65,7 @@ def _inputs(net: Network) -> st.SearchStrategy[tx.Input]:
     pure = st.one_of(
         st.binary(max_size=40),
         _NUMBERS.map(lambda number: number.to_bytes(8, "little")),
-        st.sampled_from([bytes(each.address) for each in net.accounts]),
+        st.sampled_from([bytes(account.address) for account in net.accounts]),
         st.sampled_from([b"\xff\xff\xff\xff\x0f", b"\x00", b"\x01\x00", bytes(16_385)]),
     ).map(tx.Pure)
     shared = st.builds(
@@ -96,7 +96,7 @@ def _types(net: Network) -> st.SearchStrategy[object]:
 
 
 def _names(net: Network) -> list[Function]:
-    """The functions that can be called, and a few others."""
+    """Return the callable functions, and a few others."""
     return [
         function
         for package in (net.probe, net.registry, Address.of(2))
@@ -107,7 +107,7 @@ def _names(net: Network) -> list[Function]:
 
 
 def _calls(net: Network) -> st.SearchStrategy[tx.Command]:
-    """Calls with any arguments."""
+    """Return calls with any arguments."""
     return st.builds(
         lambda function, types, arguments: tx.MoveCall(
             function.package, function.module.name, function.name, types, arguments
@@ -119,7 +119,7 @@ def _calls(net: Network) -> st.SearchStrategy[tx.Command]:
 
 
 class _Program:
-    """A transaction in which most arguments have the types that the functions ask for."""
+    """A transaction in which most arguments have the types of the functions' parameters."""
 
     def __init__(self, draw: Callable[[Any], Any], objects: Sequence[Object]) -> None:
         self._draw = draw
@@ -131,9 +131,9 @@ class _Program:
     def call(self, function: Function) -> None:
         """Add a call."""
         types = tuple(self._draw(_TYPE_ARGUMENTS) for _ in function.type_parameters)
-        parameters = [substitute(each, types) for each in function.parameters]
-        wanted = [each for each in parameters if "TxContext" not in str(each)]
-        arguments = tuple(self._argument(each) for each in wanted)
+        parameters = [substitute(parameter, types) for parameter in function.parameters]
+        wanted = [parameter for parameter in parameters if "TxContext" not in str(parameter)]
+        arguments = tuple(self._argument(kind) for kind in wanted)
         name = function.module.name
         self._commands.append(tx.MoveCall(function.package, name, function.name, types, arguments))
         for place, type_ in enumerate(function.returns):
@@ -158,7 +158,7 @@ class _Program:
         return tx.InputArgument(self._inputs.index(value))
 
     def finish(self, last: Sequence[tx.Command]) -> tx.ProgrammableTransaction:
-        """The transaction; what was made and cannot be dropped is sent to somebody."""
+        """Return the transaction; results that cannot be dropped are transferred."""
         mine = [argument for argument, type_ in self._results if isinstance(type_, StructTag)]
         recipient = self._input(tx.Pure(self._draw(_PURES["address"])))
         if mine:
@@ -180,7 +180,7 @@ def _programs(
 
 
 def _commands(net: Network) -> st.SearchStrategy[tx.Command]:
-    packages = [value for each in (net.probe, net.registry) for value in _files(net, each)]
+    packages = [value for package in (net.probe, net.registry) for value in _files(net, package)]
     modules = st.lists(one_of(packages) | st.binary(max_size=20), max_size=2).map(tuple)
     known = st.sampled_from(
         [(), (Address.of(1), Address.of(2)), (net.probe,), (Address.of(0xDEAD),)]

@@ -1,4 +1,4 @@
-"""Connections that break the rules of HTTP: whole texts of HTTP/1.1, and sequences of frames."""
+"""Connections that violate HTTP: HTTP/1.1 texts, and sequences of HTTP/2 frames."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -55,7 +55,7 @@ _LONGEST = 400_000
 
 
 def _repeated(part: T, count: int) -> list[T]:
-    """The part so often, but no more of it than a server has to bear."""
+    """Return `count` copies of the part, up to the limit that a server has to support."""
     return [part] * max(1, min(count, _LONGEST // max(1, len(part))))
 
 
@@ -63,7 +63,7 @@ def _repeated(part: T, count: int) -> list[T]:
 
 
 def http1() -> st.SearchStrategy[bytes]:
-    """One or more requests after each other, most of them not quite right."""
+    """Return one or more consecutive requests, most of them slightly wrong."""
     requests = st.lists(_request(), min_size=1, max_size=3).map(b"".join)
     changed = st.builds(apply, requests, st.lists(edits(), min_size=1, max_size=3))
     return weighted((2, requests), (1, changed))
@@ -124,7 +124,7 @@ def _chunks() -> st.SearchStrategy[bytes]:
 
 
 def http2() -> st.SearchStrategy[bytes]:
-    """The preface and frames, some of them very often."""
+    """Return the preface and frames, some of them repeated many times."""
     frames = st.one_of(
         _headers(),
         _headers(),
@@ -143,13 +143,13 @@ def http2() -> st.SearchStrategy[bytes]:
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    """A frame (RFC 9113, section 4.1)."""
+    """Return a frame (RFC 9113, section 4.1)."""
     size = len(payload).to_bytes(3, "big")
     return size + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
 def _flood() -> st.SearchStrategy[bytes]:
-    """Many streams, each begun and given up, or left open, in one of the ways that there are."""
+    """Return many streams, each opened and then abandoned or left open in one of several ways."""
     ends = st.sampled_from(
         [
             lambda _: b"",
@@ -245,7 +245,7 @@ def _window() -> st.SearchStrategy[bytes]:
 
 
 def _control() -> st.SearchStrategy[bytes]:
-    """RST_STREAM, PING, GOAWAY, PRIORITY and PUSH_PROMISE."""
+    """Return RST_STREAM, PING, GOAWAY, PRIORITY and PUSH_PROMISE frames."""
     payloads = st.sampled_from([b"", bytes(4), bytes(5), bytes(8), b"\xff" * 8, bytes(300)])
     kinds = st.sampled_from([3, 3, 6, 7, 2, 5])
     return st.builds(frame, kinds, st.sampled_from([0, 1, 4]), _STREAMS, payloads)

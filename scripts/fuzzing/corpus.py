@@ -1,4 +1,4 @@
-"""What is genuine: Sui's framework, our package, modules that use all of Move, real values."""
+"""Genuine inputs: Sui's framework, our package, modules that use all of Move, real values."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from nexus_tools.sui.localnet.framework import load_framework
 from nexus_tools.sui.types.address import Address
 
 PACKAGE = Address.of(0xC0DE)
-"""Where modules are published that are not of the framework."""
+"""The address of published modules outside the framework."""
 
 _TESTS = Path(__file__).parents[2] / "tests"
 LANGUAGE = _TESTS / "conformance" / "vm" / "language" / "bytecode"
@@ -19,20 +19,20 @@ PROBE = _TESTS / "sui" / "localnet" / "execution" / "probe" / "bytecode"
 
 
 def vectors(kind: str, field: str = "bcs") -> list[bytes]:
-    """Values of real networks: the files of `tests/vectors`."""
+    """Return values of real networks: the files of `tests/vectors`."""
     found = json.loads((_TESTS / "vectors" / f"{kind}.json").read_text())
     return [base64.b64decode(vector[field]) for vector in found]
 
 
 @cache
 def framework_files() -> tuple[bytes, ...]:
-    """The modules of 0x1, 0x2 and 0x3."""
+    """Return the modules of 0x1, 0x2 and 0x3."""
     return tuple(file for package in load_framework().values() for file in package.modules)
 
 
 @cache
 def user_packages() -> tuple[dict[str, bytes], ...]:
-    """Packages of users, published at `PACKAGE`: their files by the names of the modules."""
+    """Return user packages, published at `PACKAGE`: their files by the names of the modules."""
     language = [path.read_bytes() for path in sorted(LANGUAGE.glob("*.mv"))]
     sets = [*([file] for file in language), [PROBE.joinpath("probe.mv").read_bytes()]]
     sets.append(list(load_package().modules))

@@ -1,4 +1,4 @@
-"""Inputs that broke something: told apart by where it broke, and kept as files."""
+"""Findings: inputs that broke something, distinguished by the location and saved as files."""
 
 import hashlib
 import traceback
@@ -9,16 +9,16 @@ FOLDER = Path(".cache/fuzz")
 
 
 class Broken(Exception):  # noqa: N818 - it says what the product is
-    """What has to hold of a target does not hold."""
+    """An invariant of a target does not hold."""
 
 
 class TimeUp(BaseException):
-    """An input took longer than one may; no handler of errors catches it."""
+    """An input exceeded the time limit; no error handler catches this exception."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An input and how it broke the target."""
+    """An input, and its failure of the target."""
 
     target: str
     data: bytes
@@ -26,7 +26,7 @@ class Finding:
     trace: str = ""
 
     def save(self, folder: Path = FOLDER) -> Path:
-        """Write the input to a file whose name says of which target it is."""
+        """Write the input to a file whose name contains its target."""
         folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.blake2b(self.data, digest_size=6).hexdigest()
         path = folder / f"{self.target}-{digest}.bin"
@@ -35,7 +35,7 @@ class Finding:
 
 
 def place(error: BaseException) -> str:
-    """The kind of an error and the innermost line of the product, of two findings alike."""
+    """Return the kind of an error and the product's innermost line, equal for equal findings."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/nexus_tools/" in frame.filename] or list(frames)
     where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
@@ -44,6 +44,6 @@ def place(error: BaseException) -> str:
 
 
 def of(target: str, data: bytes, error: BaseException) -> Finding:
-    """The finding that an exception is."""
+    """Return the finding for an exception."""
     summary = f"{type(error).__name__}: {error!s:.300}"
     return Finding(target, data, summary, "".join(traceback.format_exception(error)))

@@ -1,6 +1,6 @@
-"""Modules like genuine ones in which a few things are exchanged for others that could stand there.
+"""Mutations of modules: a few elements are replaced by others that could be there.
 
-Each mutation takes a module and three numbers, with which it chooses a place and what to put there.
+Each mutation takes a module and three numbers, which choose a position and a replacement.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ _PRIMITIVES = ("bool", "u8", "u16", "u32", "u64", "u128", "u256", "address", "si
 
 
 def mutants(modules: Sequence[CompiledModule], most: int = 3) -> st.SearchStrategy[CompiledModule]:
-    """One of the modules with one to `most` mutations."""
+    """Return one of the modules with one to `most` mutations."""
     step = st.tuples(st.sampled_from(_MUTATIONS), _NUMBERS, _NUMBERS, _NUMBERS)
     return st.builds(_apply, one_of(modules), st.lists(step, min_size=1, max_size=most))
 
@@ -47,7 +47,7 @@ def _apply(
 
 
 def _token(module: CompiledModule, seed: int) -> SignatureToken:
-    """A type that the module could name."""
+    """Return a type that the module could name."""
     kind, seed = seed % 7, seed // 7
     if kind == 6:
         return VectorToken(_token(module, seed))
@@ -107,7 +107,7 @@ def _variant_field(module: CompiledModule, place: int, field: int, seed: int) ->
             variants=with_row(
                 row.variants,
                 field,
-                lambda each: replace(each, fields=with_row(each.fields, field // 7, change)),
+                lambda row: replace(row, fields=with_row(row.fields, field // 7, change)),
             ),
         ),
     )
@@ -157,7 +157,7 @@ def _function_constraints(
         lambda row: replace(
             row,
             type_parameters=with_row(
-                row.type_parameters, which, lambda each: each ^ Ability(1 << bit % 4)
+                row.type_parameters, which, lambda abilities: abilities ^ Ability(1 << bit % 4)
             ),
         ),
     )
@@ -198,7 +198,7 @@ _INDICES = (
 
 
 def _index(module: CompiledModule, table: int, place: int, seed: int) -> CompiledModule:
-    """Another index in a row of a table that has nothing but indices."""
+    """Replace an index in a row of a table that consists of indices."""
     name = _INDICES[table % len(_INDICES)]
 
     def change(row: Any) -> Any:

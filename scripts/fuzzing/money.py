@@ -1,4 +1,4 @@
-"""How much SUI is inside of objects."""
+"""The amount of SUI in objects."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,7 +19,7 @@ _BALANCE = balance_tag(SUI)
 
 
 def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
-    """What a transaction lost: SUI and rebates before are those after, and what was paid for good.
+    """Return a transaction's loss: SUI and rebates before, minus those after and minus burnt gas.
 
     Source: `check_sui_conserved` in `sui-types/src/inner_temporary_store.rs`.
     """
@@ -29,7 +29,7 @@ def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
         for object_id, change in executed.effects.changed_objects
         if isinstance(change.input, InputState)
     }
-    before = [node.ledger.get_version(*each) for each in sorted(changed)]
+    before = [node.ledger.get_version(*key) for key in sorted(changed)]
     paid = gas.computation_cost + gas.non_refundable_storage_fee
     lost = total_mist(node.machine, before) - paid
     lost -= total_mist(node.machine, executed.output_objects)
@@ -39,7 +39,7 @@ def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
 
 
 def total_mist(machine: Machine, objects: Iterable[Object | None]) -> int:
-    """The balances in the objects, and their storage rebates."""
+    """Return the balances in the objects, and their storage rebates."""
     total = 0
     for value in objects:
         assert value is not None
@@ -66,12 +66,12 @@ def _in_value(machine: Machine, type_: Any, value: Any) -> int:
         fields, value = definition.variants[value.tag][1], value.fields
     else:
         fields = definition.fields or ()
-    types = [substitute(each, type_.type_params) for _, each in fields]
-    return sum(_in_value(machine, each, item) for each, item in zip(types, value, strict=True))
+    types = [substitute(field, type_.type_params) for _, field in fields]
+    return sum(_in_value(machine, type_, item) for type_, item in zip(types, value, strict=True))
 
 
 def _mist_to_balance(output: object) -> int:
-    """The MIST that a change brings to an address balance; less than zero if it takes some."""
+    """Return the MIST that a change adds to an address balance; negative for a withdrawal."""
     if not isinstance(output, AccumulatorWrite) or output.type != _BALANCE:
         return 0
     assert isinstance(output.value, AccumulatorInteger)

@@ -1,4 +1,4 @@
-"""Values of Move types: which can be made up as arguments, and whether results are sound."""
+"""Values of Move types: which can be generated as arguments, and whether results are sound."""
 
 import random
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from nexus_tools.sui.bytecode import Ability
 from nexus_tools.sui.localnet.vm import Machine, ReferenceType, Variant, substitute
 from nexus_tools.sui.types.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
 
-# Types of these are made by natives alone, or carry an id that has to be genuine.
+# Values of these types come only from natives, or contain an ID that has to be genuine.
 _NOT_MADE_UP = ("UID", "TxContext")
 _TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
     Primitive.U64,
@@ -21,13 +21,17 @@ _TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
 
 
 def type_argument(machine: Machine, chance: random.Random, constraints: Ability) -> TypeTag | None:
-    """A type with these abilities."""
-    fitting = [each for each in _TYPE_ARGUMENTS if constraints in machine.types.abilities(each)]
+    """Return a type with these abilities."""
+    fitting = [
+        type_argument
+        for type_argument in _TYPE_ARGUMENTS
+        if constraints in machine.types.abilities(type_argument)
+    ]
     return chance.choice(fitting) if fitting else None
 
 
 def can_be_made(machine: Machine, type_: Any) -> bool:
-    """Whether a value of the type can be made up."""
+    """Return whether a value of the type can be generated."""
     if isinstance(type_, ReferenceType):
         return can_be_made(machine, type_.target)
     if isinstance(type_, VectorTag):
@@ -36,13 +40,15 @@ def can_be_made(machine: Machine, type_: Any) -> bool:
         definition = machine.types.datatype(type_)
         if definition is None or type_.name in _NOT_MADE_UP or Ability.KEY in definition.abilities:
             return False
-        fields = [substitute(each, type_.type_params) for each in definition.field_types()]
-        return all(can_be_made(machine, each) for each in fields)
+        fields = [
+            substitute(field_type, type_.type_params) for field_type in definition.field_types()
+        ]
+        return all(can_be_made(machine, field) for field in fields)
     return type_ is not Primitive.SIGNER
 
 
 def check_type(machine: Machine, type_: Any, value: Any) -> None:
-    """Whether a value is one of its type, all the way in. Raises `Broken`."""
+    """Check that a value is of its type, recursively. Raises `Broken`."""
     if isinstance(type_, ReferenceType):
         check_type(machine, type_.target, value.read())
         return
@@ -80,18 +86,18 @@ def _parts(machine: Machine, type_: Any, value: Any) -> Iterator[tuple[Any, Any]
 
 
 def _variants(machine: Machine, type_: StructTag) -> list[list[Any]]:
-    """The types of the fields, for each variant; a struct is as if it had one."""
+    """Return the field types of each variant; a struct counts as one variant."""
     definition = machine.types.datatype(type_)
     assert definition is not None
     if definition.variants is None:
         variants = [definition.fields or ()]
     else:
         variants = [fields for _, fields in definition.variants]
-    return [[substitute(each, type_.type_params) for _, each in fields] for fields in variants]
+    return [[substitute(field, type_.type_params) for _, field in fields] for fields in variants]
 
 
 def containers(value: Any) -> Iterator[int]:
-    """What of a value could be changed in place, by identity."""
+    """Yield the identities of a value's mutable parts."""
     if isinstance(value, Variant):
         yield id(value)
         value = value.fields

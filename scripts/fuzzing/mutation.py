@@ -1,4 +1,4 @@
-"""Bytes like genuine ones, with a few changes that readers stumble over."""
+"""Mutation of bytes: genuine values with a few changes that often break parsers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 T = TypeVar("T")
 
 _PLACES = 1 << 20
-# Lengths and numbers at the edges: too long, not in the shortest form, beyond 32 and 64 bits.
+# Boundary values: too long, not in the shortest form, beyond 32 and 64 bits.
 _EDGES = (
     b"\x00",
     b"\x01",
@@ -38,7 +38,7 @@ _PARTS = st.one_of(
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change at a place, which is counted in millionths of the whole; `size` is in bytes."""
+    """One change at a position, in millionths of the length; `size` is in bytes."""
 
     change: Callable[[bytes, int, int, bytes], bytes]
     place: int
@@ -46,7 +46,7 @@ class Edit:
     part: bytes
 
     def apply(self, data: bytes) -> bytes:
-        """The changed bytes."""
+        """Return the changed bytes."""
         return self.change(data, self.place * (len(data) + 1) // _PLACES, self.size, self.part)
 
 
@@ -85,28 +85,28 @@ _EDITS: st.SearchStrategy[Edit] = st.builds(
 
 
 def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """The bytes with all changes, one after the other."""
+    """Return the bytes with all changes, one after the other."""
     for edit in edits:
         data = edit.apply(data)
     return data
 
 
 def one_of(values: Sequence[T]) -> st.SearchStrategy[T]:
-    """One of the values; unlike `sampled_from` it does not show all of them in messages."""
+    """Return one of the values; unlike `sampled_from`, messages do not list all of them."""
     return st.integers(0, len(values) - 1).map(lambda place: values[place])
 
 
 def weighted(*choices: tuple[int, st.SearchStrategy[T]]) -> st.SearchStrategy[T]:
-    """One of the strategies, each as often as its number says; `st.one_of` drops repetitions."""
+    """Return one of the strategies by weight; `st.one_of` drops repetitions."""
     places = [place for place, (weight, _) in enumerate(choices) for _ in range(weight)]
     return st.sampled_from(places).flatmap(lambda place: choices[place][1])
 
 
 def mutated(genuine: Sequence[bytes], most: int = 4) -> st.SearchStrategy[bytes]:
-    """One of the genuine values with up to `most` changes, none of them at all now and then."""
+    """Return one of the genuine values with up to `most` changes, sometimes none."""
     return st.builds(apply, one_of(genuine), st.lists(_EDITS, max_size=most))
 
 
 def edits() -> st.SearchStrategy[Edit]:
-    """One change of any kind, anywhere."""
+    """Return one change of any kind, anywhere."""
     return _EDITS

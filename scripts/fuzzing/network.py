@@ -1,4 +1,4 @@
-"""A network that is the same in every run, with accounts, packages and objects to be misused."""
+"""A network that is the same in every run, with accounts, packages and objects to misuse."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +26,7 @@ SUI = 1_000_000_000
 BUDGET = 2_000_000_000
 DEPENDENCIES = (Address.of(1), Address.of(2))
 NOTHING = ObjectReference(Address.of(0xDEAD), 1, Digest(bytes(32)))
-"""An object that is not there."""
+"""The ID of an object that does not exist."""
 
 
 class Account:
@@ -38,7 +38,7 @@ class Account:
         self.address = key_address(SignatureScheme.ED25519, self._public)
 
     def sign(self, data_bytes: bytes) -> bytes:
-        """The signature of a transaction."""
+        """Return the signature of a transaction."""
         signature = self._key.sign(blake2b256(TRANSACTION_INTENT, data_bytes))
         return bytes([SignatureScheme.ED25519]) + signature + self._public
 
@@ -54,17 +54,17 @@ class Network:
     beginning: Snapshot
 
     def restart(self) -> None:
-        """Go back to that point."""
+        """Revert to that point."""
         self.node.revert(self.beginning)
 
     def account(self, address: Address) -> Account | None:
-        """The account with this address."""
-        return next((each for each in self.accounts if each.address == address), None)
+        """Return the account with this address."""
+        return next((account for account in self.accounts if account.address == address), None)
 
     def objects(self) -> list[Object]:
-        """The objects of the accounts, and the shared ones of the packages."""
+        """Return the objects of the accounts, and the shared objects of the packages."""
         ledger = self.node.ledger
-        owned = [value for each in self.accounts for value in ledger.owned_by(each.address)]
+        owned = [value for account in self.accounts for value in ledger.owned_by(account.address)]
         shared = [
             value
             for transaction in ledger.transactions(0, 100)
@@ -76,7 +76,7 @@ class Network:
 
 @cache
 def network() -> Network:
-    """The network of this process."""
+    """Return the network of this process."""
     ledger = Ledger()
     ledger.set_setting(KEY_SETTING, bytes([9]) * 32)
     node = Node(ledger, Executor(machine_over(ledger)), wall_clock=lambda: START_MS)
@@ -103,7 +103,7 @@ def _publish(node: Node, account: Account, modules: tuple[bytes, ...]) -> Addres
 
 
 def transaction(node: Node, account: Account, builder: TransactionBuilder) -> TransactionData:
-    """What was built, paid by the account's first coin."""
+    """Return the built transaction, paid by the account's first coin."""
     coin = node.ledger.owned_by(account.address, GAS_COIN)[0]
     gas = GasData((coin.reference(),), account.address, 1000, BUDGET)
     return TransactionData(builder.finish(), account.address, gas, NoExpiration())
@@ -118,7 +118,7 @@ def send(node: Node, account: Account, builder: TransactionBuilder) -> ExecutedT
 
 
 def argument(value: Object) -> OwnedObject | SharedObject:
-    """An object as the input of a transaction."""
+    """Return an object as a transaction input."""
     if isinstance(value.owner, Shared):
         return SharedObject(value.id, value.owner.initial_version, mutable=True)
     return OwnedObject(value.reference())

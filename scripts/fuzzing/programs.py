@@ -1,6 +1,6 @@
-"""Programs in Move: what they do is what they do in the genuine VM.
+"""Move programs: they behave as in Sui's own VM.
 
-An input is the source of a module, whose functions `run_…` are called with arguments by chance.
+An input is the source of a module, whose functions `run_…` are called with random arguments.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from packages import framework_modules
 _ROUNDS = 4
 _WRITERS = st.sampled_from([language_programs, framework_programs])
 _NUMBERS = st.lists(st.integers(0, 9_999), min_size=1, max_size=10, unique=True)
-# The smaller choice is the simpler one: what is not needed for a finding is left out of it.
+# The smaller choice is the simpler one, so shrinking removes unneeded statements.
 _IS_KEPT = st.sampled_from([False, *[True] * 500])
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Programs over the language or over the framework, now and then without a statement."""
-    # What takes long to be made is made before the first input is timed.
+    """Return programs over the language or the framework, sometimes with a statement removed."""
+    # Create slow fixtures before the first input is timed.
     framework()
     _builder()
     return _modules()
@@ -53,7 +53,7 @@ def _modules(draw: st.DrawFn) -> bytes:
 
 
 def check(data: bytes) -> str:
-    """Run the programs in both machines, and have what the compiler made verified here."""
+    """Run the programs in both VMs, and verify the compiler's output here."""
     try:
         module = compiled(_builder(), data.decode(errors="replace"))
     except NexusError:

@@ -1,4 +1,4 @@
-"""The reader of module files: bytes end as a module or as `MalformedModule`."""
+"""The parser of module files: bytes result in a module or in `MalformedModule`."""
 
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ _MAGIC = bytes.fromhex("a11ceb0b")
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Genuine modules with changes, and now and then bytes that only begin like one."""
+    """Return mutated genuine modules, and sometimes bytes that only start like one."""
     users = [file for package in user_packages() for file in package.values()]
     front = st.sampled_from([b"\6\0\0\0", b"\7\0\0\5"])
     noise = st.builds(lambda version, rest: _MAGIC + version + rest, front, st.binary(max_size=200))
@@ -28,13 +28,13 @@ def inputs() -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """What is read is what was written, and has a place in a package or not."""
+    """Check that a parsed module serializes to the same bytes and is valid or not in a package."""
     try:
         module = deserialize(data)
     except MalformedModule:
         return "malformed"
     if deserialize(serialize(module)) != module:
-        raise Broken("a module is written otherwise than it was read")
+        raise Broken("a module does not round-trip")
     try:
         check_publishable(module)
         relocate_module(data, module, Address.of(7))

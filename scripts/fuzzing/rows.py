@@ -1,11 +1,11 @@
-"""Rows of tables, of which one is to be changed."""
+"""Changes of single rows of tables."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 
 def with_row(rows: Sequence[Any], place: int, change: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """The rows with one of them changed."""
+    """Return the rows with one of them changed."""
     if not rows:
         return tuple(rows)
     place %= len(rows)

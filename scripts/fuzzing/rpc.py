@@ -1,8 +1,8 @@
-"""The server: whatever it is sent, it responds with a defined status or closes, and stays healthy.
+"""The server: for any input, it responds with a defined status or closes, and stays healthy.
 
-An input is a byte for the way, and then what is sent: over native gRPC and gRPC-web the number of a
-procedure and a message; else the bytes of a connection of HTTP/1.1 or HTTP/2, which the client
-ends in its half, leaves at once, or resets.
+An input is a byte for the transport, and then the payload. Over native gRPC and gRPC-web, it is the
+number of a procedure and a message. Otherwise, it is the bytes of an HTTP/1.1 or HTTP/2 connection,
+which the client half-closes, closes immediately, or resets.
 """
 
 import base64
@@ -29,13 +29,13 @@ _NATIVE, _WEB, _WEB_TEXT, _ENDED, _LEFT, _RESET = range(6)
 _SECONDS = 10.0
 _WATCHING_SECONDS = 0.03
 _QUIET_SECONDS = 0.3
-# What no client may be told: the server did not know what to say.
+# Statuses that no client may receive: the server had an unexpected error.
 _UNDEFINED = {2, 13}
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Messages to every procedure, and connections that break the rules."""
-    # Made here, while the network is as in the beginning: the same seed makes the same inputs.
+    """Return messages to every procedure, and connections that violate HTTP."""
+    # Created in the network's initial state, so the same seed creates the same inputs.
     wire, programs = Wire(served().network), transactions()
     ways = st.sampled_from([_NATIVE, _WEB, _WEB_TEXT]).map(lambda way: bytes([way]))
     messages = st.integers(0, len(_procedures()) - 1).flatmap(
@@ -65,7 +65,7 @@ def _messages(
 
 
 def _with_transaction(procedure: Procedure, data: TransactionData) -> bytes:
-    """A request with a transaction of the network's accounts, signed where that is asked for."""
+    """Return a request with a transaction of the network's accounts, signed if required."""
     encoded, net = data.encode(), served().network
     request = procedure.request(transaction={"bcs": {"value": encoded}})
     request.read_mask.paths.append("*")
@@ -84,7 +84,7 @@ def _procedures() -> tuple[Procedure, ...]:
 
 
 def check(data: bytes) -> str:
-    """Send the input, look at the answer, and at how the server does afterwards."""
+    """Send the input, and check the answer and the server's health afterwards."""
     server = served()
     server.restart()
     way, rest = (data[0] if data else _ENDED), data[1:]
@@ -171,7 +171,7 @@ _CALLS: dict[int, Callable[[Served, Procedure, bytes], int]] = {
 
 
 def _send(server: Served, data: bytes, way: int) -> str:
-    """Send bytes, and leave; or say that they are all, and read until the server closes."""
+    """Send bytes, then leave, or half-close and read until the server closes."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=_QUIET_SECONDS) as client:
         if way == _RESET:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""Running one target in this process until its time is up."""
+"""The runner of one target in this process until its time is over."""
 
 import resource
 import signal
@@ -31,15 +31,15 @@ _SETTINGS = settings(
 
 
 class _RoundOver(KeyboardInterrupt):
-    """The time is up: hypothesis lets only such an exception through at once."""
+    """The time is over; hypothesis passes only such an exception on immediately."""
 
 
 class Run:
-    """Rounds of hypothesis, each with a seed of its own, until the time is up.
+    """Rounds of hypothesis, each with its own seed, until the time is over.
 
-    `executions` counts the inputs and `outcomes` how they ended. A kind of failure is made as small
-    as hypothesis can once, and only counted when it occurs again. The input that is being used is
-    always in the file `current`, for whoever finds this process dead.
+    `executions` counts the inputs, and `outcomes` their results. Each kind of failure is minimized
+    by hypothesis once, and only counted when it occurs again. The current input is always in the
+    file `current`, in case this process dies.
     """
 
     def __init__(self, name: str, seconds: float, seed: int, current: Path) -> None:
@@ -53,7 +53,7 @@ class Run:
         self.findings: list[Finding] = []
 
     def go_on(self) -> None:
-        """Run until the time is up."""
+        """Run until the time is over."""
         limit_memory()
         target = load(self._name)
         inputs, number = target.inputs(), 0
@@ -62,7 +62,7 @@ class Run:
             number += 1
 
     def _round(self, target: Target, inputs: Any, number: int) -> None:
-        broken: dict[str, Finding] = {}  # the smallest by the place where it broke
+        broken: dict[str, Finding] = {}  # the smallest finding by location
 
         @_SETTINGS
         @seeded(number)
@@ -102,7 +102,7 @@ class Run:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeUp` in whatever needs more time of the processor, however busy the machine is."""
+    """Raise `TimeUp` in code that uses more CPU time, independent of other load."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TimeUp(f"it took more than {seconds} s")
@@ -117,9 +117,10 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def limit_memory() -> None:
-    """Have what asks for far too much memory fail, instead of the machine.
+    """Limit memory, so that an excessive allocation fails instead of the machine.
 
-    Addresses are not counted that nothing was written to: the compiler reserves many of them.
+    Reserved addresses that were never written to do not count, because the compiler reserves many
+    of them.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, hard))

@@ -1,4 +1,4 @@
-"""The network behind its port, in a thread of this process, and how the server is doing."""
+"""The network's server in a thread of this process, and its health."""
 
 import asyncio
 import http.client
@@ -16,12 +16,12 @@ from nexus_tools.sui.rpc import Messages, load_messages
 
 T = TypeVar("T")
 _SETTLING_SECONDS = 5
-_OWN_CONNECTIONS = 2  # gRPC's, and the one that asks how the server is
+_OWN_CONNECTIONS = 2  # gRPC's, and that of the health checks
 _MEMORY_BYTES = 700 * 1024**2
 
 
 class Served:
-    """A server on a free port. `errors` are what it and asyncio have logged as errors."""
+    """A server on a free port. `errors` are the errors that it and asyncio have logged."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
@@ -47,12 +47,12 @@ class Served:
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
 
     def restart(self) -> None:
-        """Have the chain be as in the beginning."""
+        """Revert the chain to its start."""
         self.errors.clear()
         self.call(self.network.restart)
 
     def check(self) -> None:
-        """The server responds, has forgotten whoever left, and logged no error."""
+        """Check that the server responds, has released closed connections, and logged no error."""
         try:
             self._health.request("GET", "/health")
             if self._health.getresponse().read()[:1] != b"{":
@@ -73,7 +73,7 @@ class Served:
             raise Broken(f"{left} are left: {self.call(lambda: [*map(repr, asyncio.all_tasks())])}")
 
     def _left(self) -> str:
-        """What there is of clients that have gone; those of the fuzzer itself stay."""
+        """Return remaining data of closed connections; the fuzzer's own connections stay."""
         tasks = len(asyncio.all_tasks()) - self._tasks
         connections = self._server.connected - _OWN_CONNECTIONS
         return f"{tasks} tasks and {connections} connections" if max(tasks, connections) > 0 else ""
@@ -87,18 +87,18 @@ class Served:
 
 
 class _Collector(logging.Handler):
-    """Keeps what is logged as an error."""
+    """A handler that collects logged errors."""
 
     def __init__(self, errors: list[str]) -> None:
         super().__init__(logging.ERROR)
         self._errors = errors
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record with its trace."""
+        """Collect a record with its traceback."""
         self._errors.append(logging.Formatter("%(name)s %(message)s").format(record))
 
 
 @cache
 def served() -> Served:
-    """The server of this process."""
+    """Return the server of this process."""
     return Served()

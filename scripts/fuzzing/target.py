@@ -1,4 +1,4 @@
-"""What can be fuzzed: one input as bytes, and what has to hold whatever the bytes are."""
+"""The interface of fuzz targets: an input of bytes, and a check that must hold for all bytes."""
 
 from importlib import import_module
 from typing import Protocol, cast
@@ -12,15 +12,15 @@ class Target(Protocol):
     """A module of this package with these two functions."""
 
     def inputs(self) -> SearchStrategy[bytes]:
-        """How inputs are made."""
+        """Return the strategy that generates inputs."""
 
     def check(self, data: bytes) -> str:
-        """Use one input, and say in a word how it ended; any exception is a finding.
+        """Use one input, and return one word for its result; any exception is a finding.
 
-        The same input always ends in the same way, so that a saved one can be used again.
+        The same input always has the same result, so a saved input can be replayed.
         """
 
 
 def load(name: str) -> Target:
-    """The target of this name."""
+    """Return the target of this name."""
     return cast("Target", import_module(f"fuzzing.{name}"))

@@ -1,4 +1,4 @@
-"""Transactions of the network's accounts that mean nothing."""
+"""Random transactions of the network's accounts."""
 
 from hypothesis import strategies as st
 
@@ -13,10 +13,10 @@ from nexus_tools.sui.types.type_tag import GAS_COIN
 
 
 def transactions() -> st.SearchStrategy[TransactionData]:
-    """Transactions by an account or by somebody else, most with gas that suffices."""
+    """Return transactions by a known or another account, most with sufficient gas."""
     net = network()
     kinds = programmable(net)
-    alice, bob = (each.address for each in net.accounts)
+    alice, bob = (account.address for account in net.accounts)
     by = {
         address: st.builds(
             TransactionData, kinds, st.just(address), _gas(net, address), _expirations(net)
@@ -31,7 +31,7 @@ def _gas(net: Network, sender: Address) -> st.SearchStrategy[GasData]:
 
 
 def _gas_of(net: Network, owner: Address) -> st.SearchStrategy[GasData]:
-    coins = [each.reference() for each in net.node.ledger.owned_by(owner, GAS_COIN)]
+    coins = [coin.reference() for coin in net.node.ledger.owned_by(owner, GAS_COIN)]
     usual = st.just(tuple(coins[:1]))
     some = st.lists(st.sampled_from([*coins, NOTHING]), max_size=3).map(tuple)
     price = st.sampled_from([*[1000] * 20, 1001, 0, 999, 2**64 - 1])

@@ -1,6 +1,6 @@
-"""Signed transactions: each ends in a defined refusal or in effects, and the ledger stays sound.
+"""Signed transactions: each is rejected or has effects, and the ledger stays sound.
 
-An input is a byte that says how the transaction is signed, and the BCS bytes of the transaction.
+An input is a byte that selects how the transaction is signed, and the BCS bytes of the transaction.
 """
 
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ _BY_EVERYONE_NEEDED, _BY_NOBODY, _BY_ANOTHER, _BROKEN_SIGNATURE = range(4)
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Programs over the objects of the network, and such with other bytes."""
+    """Return programs over the objects of the network, also with changed bytes."""
     signing = st.sampled_from([*[_BY_EVERYONE_NEEDED] * 40, 1, 2, 3]).map(
         lambda mode: bytes([mode])
     )
@@ -42,7 +42,7 @@ def inputs() -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Execute the transaction on the network as it was in the beginning."""
+    """Execute the transaction on the network in its initial state."""
     net = network()
     net.restart()
     mode, encoded = (data[0] if data else 0), data[1:]
@@ -65,7 +65,7 @@ def check(data: bytes) -> str:
 
 
 def _simulate(net: Network, encoded: bytes) -> object:
-    """What a simulation says; it changes nothing, and does not ask who signed."""
+    """Return the result of a simulation, which changes nothing and checks no signature."""
     data = TRANSACTION_DATA.decode(encoded)
     if not isinstance(data.kind, ProgrammableTransaction):
         return None
@@ -89,7 +89,7 @@ def _signatures(net: Network, mode: int, encoded: bytes) -> list[bytes]:
     signers = dict.fromkeys([data.sender, data.gas.owner])
     known = [net.account(address) for address in signers]
     signatures = [account.sign(encoded) for account in known if account is not None]
-    return [each[:-1] for each in signatures] if mode == _BROKEN_SIGNATURE else signatures
+    return [signature[:-1] for signature in signatures] if mode == _BROKEN_SIGNATURE else signatures
 
 
 def _named(executed: ExecutedTransaction) -> str:
@@ -109,7 +109,7 @@ def _check_unchanged(net: Network, latest: object) -> None:
 def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
     effects = executed.effects
     if TRANSACTION_EFFECTS.decode(executed.effects_bytes) != effects:
-        raise Broken("effects are not read back")
+        raise Broken("effects do not round-trip")
     outputs = {value.id: value for value in executed.output_objects}
     for object_id, change in effects.changed_objects:
         found = net.node.ledger.get(object_id)
@@ -118,9 +118,9 @@ def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
             if found != written or written.digest() != change.output.digest:
                 raise Broken(f"an object is not as the effects say: {object_id}")
             if isinstance(written.data, MoveObject) and written.version != effects.lamport_version:
-                raise Broken(f"an object has not the version of the effects: {object_id}")
+                raise Broken(f"an object does not have the version of the effects: {object_id}")
         elif isinstance(change.output, Absent) and found is not None:
-            raise Broken(f"a deleted object is there: {object_id}")
+            raise Broken(f"a deleted object exists: {object_id}")
         if isinstance(change.input, InputState) and effects.lamport_version <= change.input.version:
             raise Broken(f"the version did not grow: {object_id}")
     lost = lost_mist(net.node, executed)

@@ -1,7 +1,7 @@
-"""The verifier and the machine: what is refused is refused as by Sui, what is admitted runs.
+"""The verifier and the VM: Sui's verdicts are reproduced, and accepted code runs.
 
-An input is the number of a package of users, and a file that takes the place of its module of the
-same name; or 255 and a module that is like one of the framework, which is verified only.
+An input is the number of a user package, and a file that replaces its module of the same name; or
+255 and a module that resembles a framework module, which is only verified.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _FRAMEWORK = 255
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Modules with other instructions, types and abilities; and some with other bytes."""
+    """Return modules with other instructions, types and abilities, and some with other bytes."""
     users = [_mutants(number, list(files.values())) for number, files in enumerate(user_packages())]
     return weighted((8, st.one_of(users)), (1, _mutants(_FRAMEWORK, framework_files())))
 
@@ -43,7 +43,7 @@ def _mutants(number: int, files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Compare the verdicts, and call what both admit."""
+    """Compare the verdicts, and call functions that both accept."""
     number, file = (data[0] if data else _FRAMEWORK), data[1:]
     try:
         module = deserialize(file)
@@ -91,7 +91,7 @@ def _compare(module: CompiledModule, files: dict[str, bytes], status: str) -> st
 
 
 def _publish(module: CompiledModule, files: dict[str, bytes]) -> None:
-    """Publish the package on the network: what was verified alone is verified there too."""
+    """Publish the package on the network, which verifies it again."""
     net = network()
     net.restart()
     modules = [serialize(_unpublished(deserialize(file))) for file in files.values()]
@@ -103,15 +103,15 @@ def _publish(module: CompiledModule, files: dict[str, bytes]) -> None:
     if not isinstance(status, ExecutionFailure):
         return
     kind = status.error.kind
-    # Other modules of the package may name something that the changed one has not any more.
+    # Other modules of the package may name something that the changed one no longer has.
     verified = len(files) == 1 and kind is ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR
     if verified or kind in (ErrorKind.INVARIANT_VIOLATION, ErrorKind.VM_INVARIANT_VIOLATION):
-        raise Broken(f"a verified module is not published: {kind.name} {module.name}")
+        raise Broken(f"a verified module cannot be published: {kind.name} {module.name}")
 
 
 def _unpublished(module: CompiledModule) -> CompiledModule:
     zero = bytes(len(PACKAGE))
-    addresses = tuple(zero if each == PACKAGE else each for each in module.addresses)
+    addresses = tuple(zero if address == PACKAGE else address for address in module.addresses)
     return replace(module, addresses=addresses)
 
 

@@ -1,6 +1,6 @@
-"""Protobuf messages by their definitions, with values that mean something on the network.
+"""Protobuf messages by their definitions, with values that are meaningful on the network.
 
-They are written as bytes at once, so that any field can come twice or with another type.
+They are written directly as bytes, so any field can be repeated or have another type.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,16 +42,20 @@ _DEEP = "vector<" * 200 + "u8" + ">" * 200
 
 
 class Wire:
-    """Makes messages; the values are those of one network."""
+    """A generator of messages with the values of one network."""
 
     def __init__(self, network: Network) -> None:
         objects = network.objects()
         executed = network.node.ledger.transactions(0, 100)
-        small = [each.data_bytes for each in executed if len(each.data_bytes) < 50_000]
+        small = [
+            transaction.data_bytes
+            for transaction in executed
+            if len(transaction.data_bytes) < 50_000
+        ]
         tags = {str(value.type) for value in objects if value.type is not None}
         ids = [str(value.id) for value in objects]
-        accounts = [str(each.address) for each in network.accounts]
-        digests = [str(each.digest) for each in executed]
+        accounts = [str(account.address) for account in network.accounts]
+        digests = [str(transaction.digest) for transaction in executed]
         packages = [str(network.probe), str(network.registry), "0x1", "0x2", "0x3"]
         self._texts = {
             "package": st.sampled_from(packages),
@@ -70,7 +74,7 @@ class Wire:
             st.sampled_from(["", "*", "0x", "0x2::sui::SUI", "1", "-1", "1e9", "null", _DEEP]),
             st.text(max_size=12),
         )
-        signatures = [bytes(one) for each in executed for one in each.signatures]
+        signatures = [bytes(one) for transaction in executed for one in transaction.signatures]
         moves = [value.data for value in objects if isinstance(value.data, MoveObject)]
         contents = [data.contents for data in moves]
         self._bytes = st.one_of(
@@ -80,7 +84,7 @@ class Wire:
     def message(
         self, descriptor: Descriptor, response: Descriptor | None = None
     ) -> st.SearchStrategy[bytes]:
-        """Messages of a type; masks name fields of `response`."""
+        """Return messages of a type; masks name fields of `response`."""
 
         @st.composite
         def draw_message(draw: st.DrawFn) -> bytes:
@@ -132,7 +136,7 @@ class Wire:
         return _key(field, 2) + _varint(len(value)) + value
 
     def _text(self, name: str) -> st.SearchStrategy[str]:
-        """Text for a field, most of which is what its name says."""
+        """Return text for a field, which mostly matches the field's name."""
         fitting = [text for word, text in self._texts.items() if word in name]
         if not fitting:
             return self._any_text
@@ -140,7 +144,7 @@ class Wire:
 
 
 def _mask(draw: Callable[[Any], Any], response: Descriptor | None) -> bytes:
-    """A mask of real paths, which lead to any depth, and of others."""
+    """Return a mask of real paths of any depth, and of others."""
     paths: Sequence[str] = draw(
         st.lists(
             st.one_of(

@@ -1,4 +1,4 @@
-"""The genuine Move VM and its verifier, as the wheel `sui_sandbox` has them."""
+"""Sui's own Move VM and verifier, from the wheel `sui_sandbox`: the reference implementation."""
 
 from genuine.machine import Call, Children, ask, call_genuine
 from genuine.outcome import ABORTED, LIMIT, RETURNED, Outcome, agree

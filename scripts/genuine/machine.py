@@ -1,7 +1,7 @@
-"""The genuine Move machine, which is in the wheel `sui_sandbox`.
+"""Sui's own Move VM, from the wheel `sui_sandbox`.
 
-It takes every argument as BCS bytes of an object with a type, by value and by reference alike, and
-gives results as BCS bytes. Each call is a transaction of its own.
+It takes every argument as BCS bytes of a typed object, by value and by reference alike, and returns
+results as BCS bytes. Each call is a separate transaction.
 """
 
 import base64
@@ -15,7 +15,7 @@ import sui_sandbox
 from genuine.outcome import RETURNED, Outcome
 from nexus_tools.sui.types.address import Address
 
-# What the wheel says of its transactions; the digest is another one each time.
+# The wheel's message for failed transactions; the digest varies.
 EPOCH = 100
 EPOCH_TIMESTAMP_MS = 1_704_067_200_000
 GAS_PRICE = 750
@@ -47,11 +47,11 @@ Modules after it that have an address of the framework take the place of the fra
 """
 
 Children = Mapping[str, Sequence[tuple[str, bytes, str]]]
-"""Dynamic fields: the parent's id, and the id, BCS bytes and type of each of its fields."""
+"""Dynamic fields: the parent's ID, and the ID, BCS bytes and type of each field."""
 
 
 def call_genuine(call: Call, packages: Packages, children: Children | None = None) -> Outcome:
-    """What a call comes to."""
+    """Return the outcome of a call."""
     answer = ask(call, packages, children)
     if not answer["success"]:
         return _failure(answer["error"])
@@ -61,7 +61,7 @@ def call_genuine(call: Call, packages: Packages, children: Children | None = Non
 
 
 def ask(call: Call, packages: Packages, children: Children | None = None) -> dict[str, Any]:
-    """The wheel's own answer: `success`, `error`, `return_values`."""
+    """Return the wheel's own answer: `success`, `error`, `return_values`."""
     answer: dict[str, Any] = sui_sandbox.call_view_function(
         call.package.short(),
         call.module,

@@ -1,4 +1,4 @@
-"""What a call comes to, in both machines said in the same way."""
+"""The outcome of a call, in the same form for both VMs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ _ID_SIZE = 32
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended: `status` is a status code of Move, or `RETURNED`.
+    """The outcome of a call: `status` is a Move status code, or `RETURNED`.
 
-    `sub_status` is the code of an abort; `place` is the module's address and name, the function's
-    index and the instruction; `values` are the BCS bytes of the results.
+    `sub_status` is the code of an abort. `place` is the module's address and name, the function's
+    index and the instruction. `values` are the BCS bytes of the results.
     """
 
     status: str
@@ -30,10 +30,10 @@ class Outcome:
 
 
 def agree(ours: Outcome, genuine: Outcome, fresh_ids: Sequence[bytes]) -> bool:
-    """Whether two outcomes are the same, but for the values of the ids that were created.
+    """Return whether two outcomes are equal, except for the values of created IDs.
 
-    Each machine derives them from a transaction digest of its own. `fresh_ids` are ours: wherever
-    one stands in our results, the genuine ones have to have the same other id.
+    Each VM derives IDs from its own transaction digest. `fresh_ids` are ours. Wherever one occurs
+    in our results, the genuine results must have the same other ID.
     """
     if ours == genuine:
         return True

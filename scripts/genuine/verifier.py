@@ -1,7 +1,7 @@
-"""The genuine verifier of Move, asked for its verdict on a module.
+"""Sui's own Move verifier and its verdict on a module.
 
-The machine verifies what it loads when it is to call a function. What it says of a module that it
-refuses has the status of the verifier inside the message.
+The VM verifies modules that it loads for a call. Its error for a rejected module contains the
+verifier's status in the message.
 """
 
 import re
@@ -12,8 +12,8 @@ from nexus_tools.sui.bytecode import CompiledModule, ReferenceToken, Visibility
 from nexus_tools.sui.types.address import Address
 
 ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"
-# Its linker, not its verifier, looks for what a module names; its stack of operands has no limit;
-# the instructions of global storage are refused when they are run.
+# Its linker, not its verifier, resolves names; its operand stack has no limit; it rejects
+# the instructions of global storage only at run time.
 NOT_COMPARED = {
     "MISSING_DEPENDENCY",
     "VALUE_STACK_PUSH_OVERFLOW",
@@ -28,7 +28,7 @@ _CALLED = "execution failed: VMError"
 
 
 def callable_functions(module: CompiledModule) -> Iterator[str]:
-    """The functions by whose call the machine can be made to load the module."""
+    """Yield the functions whose call makes the VM load the module."""
     for function in module.function_definitions:
         handle = module.function_handles[function.handle]
         name = module.function_id(function.handle)[2]
@@ -40,9 +40,9 @@ def callable_functions(module: CompiledModule) -> Iterator[str]:
 
 
 def verdict(package: Address, files: Sequence[bytes], module: str, function: str) -> str | None:
-    """`ACCEPTED`, `UNREADABLE`, or the status with which a module of a package is refused.
+    """Return `ACCEPTED`, `UNREADABLE`, or the status with which a module is rejected.
 
-    None if the call itself is refused, before the module is loaded.
+    Returns None if the call itself is rejected before the module is loaded.
     """
     error = ask(Call(package, module, function), {package: files})["error"]
     if error is None:

@@ -1,1 +1,1 @@
-"""The site: the pages of `docs`, and references that are generated from the code."""
+"""The website: the pages of `docs`, and references that are generated from the code."""

@@ -1,4 +1,4 @@
-"""Builds the site strictly into `build/website/site`; with `--serve` it is served, too."""
+"""Build the website strictly into `build/website/site`, and serve it with `--serve`."""
 
 import re
 import shutil
@@ -25,9 +25,9 @@ GENERATED = {"commands": commands, "settings": settings, "errors": errors, "move
 
 
 def assemble() -> None:
-    """Put all pages into a new folder, with the configuration that names them.
+    """Write all pages into a new folder, with the configuration that lists them.
 
-    Raises `ValueError` if a page has no place in the navigation.
+    Raises `ValueError` if a page is not in the navigation.
     """
     shutil.rmtree(BUILD, ignore_errors=True)
     shutil.copytree(DOCS, PAGES)
@@ -57,12 +57,12 @@ def _write(name: str, text: str) -> None:
 
 
 def _python(room: str) -> str:
-    """The page of a room: its caption, and what it offers."""
+    """Return the page of a package: its caption, and its exports."""
     name = room if room == "nexus_tools" else f"nexus_tools.{room}"
     module = import_module(name)
-    offered = [each for each in module.__all__ if each != "__version__"]
+    offered = [export for export in module.__all__ if export != "__version__"]
     return f"# {name}\n\n{module.__doc__}\n\n" + "".join(
-        f"::: {name}.{each}\n\n" for each in offered
+        f"::: {name}.{export}\n\n" for export in offered
     )
 
 
@@ -70,7 +70,7 @@ def _python(room: str) -> str:
 
 
 def _pages(nav: list[Any]) -> Iterator[str]:
-    """The pages below a part of the navigation, in their order."""
+    """Yield the pages below a part of the navigation, in order."""
     for entry in nav:
         if isinstance(entry, str):
             yield entry
@@ -80,7 +80,7 @@ def _pages(nav: list[Any]) -> Iterator[str]:
 
 
 def _llms(project: dict[str, Any]) -> Iterator[str]:
-    """The pages for language models, see llmstxt.org: their titles and first sentences."""
+    """Yield the page list for language models (llmstxt.org): titles and first sentences."""
     yield f"# {project['site_name']}\n\n> {project['site_description']}\n"
     for part in project["nav"]:
         for title, entries in part.items():
@@ -90,15 +90,17 @@ def _llms(project: dict[str, Any]) -> Iterator[str]:
 
 def _line(name: str) -> str:
     text = re.sub(r"<!--.*?-->", "", (PAGES / name).read_text(encoding="utf-8"), flags=re.DOTALL)
-    title, *paragraphs = (each.strip() for each in re.split(r"\n\n+", text))
+    title, *paragraphs = (part.strip() for part in re.split(r"\n\n+", text))
     no_text = ("#", "!", "|", "```", ":::")
-    first = next(each for each in paragraphs if each and not each.startswith(no_text))
+    first = next(
+        paragraph for paragraph in paragraphs if paragraph and not paragraph.startswith(no_text)
+    )
     sentence = re.split(r"(?<=\.)\s", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first) + " ")[0]
     return f"- [{title.removeprefix('# ')}]({name}): {' '.join(sentence.split())}\n"
 
 
 def main() -> int:
-    """Builds, and serves if that is asked for."""
+    """Build the website, and serve it if requested."""
     assemble()
     zensical = (str(Path(sys.executable).parent / "zensical"),)
     config = ("--config-file", str(BUILD / "zensical.toml"))
@@ -107,7 +109,7 @@ def main() -> int:
     done = subprocess.run((*zensical, "build", "--strict", *config), check=False)
     if done.returncode == 0:
         mark_commands(BUILD / "site")
-        for path in PAGES.rglob("*.md"):  # as llms.txt names them
+        for path in PAGES.rglob("*.md"):  # the paths in llms.txt
             shutil.copy(path, BUILD / "site" / path.relative_to(PAGES))
     return done.returncode
 

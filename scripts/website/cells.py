@@ -1,4 +1,4 @@
-"""Texts in the cells of tables: they are shown as they are, and none is incomplete."""
+"""Text in table cells: escaped as Markdown, and checked for completeness."""
 
 import re
 
@@ -8,7 +8,7 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 def cell(text: str) -> str:
-    """Return a text as Markdown for a cell, with nothing in it that is markup.
+    """Return a text as Markdown for a cell, with all markup escaped.
 
     `{error}` at the end of a cell would be an attribute of it, for example. Backticks stay code.
     """
@@ -20,10 +20,10 @@ def cell(text: str) -> str:
 
 
 def flaw(text: str) -> str:
-    """Return what is wrong with the text of a cell, or nothing."""
+    """Return the flaw in the text of a cell, or an empty string."""
     words = _PLACEHOLDER.sub("", text)
     if not re.search(r"\w", words):
-        return "it has no words of its own"
+        return "it has no literal words"
     if text.rstrip().endswith((":", ",", ";")):
         return "its end is missing"
     if re.search(r"\{(hint)?\}", text):

@@ -1,4 +1,4 @@
-"""The reference of the command line, from its commands."""
+"""The reference of the command line, generated from its commands."""
 
 from collections.abc import Iterator
 from inspect import cleandoc
@@ -15,7 +15,7 @@ Options of many commands, exit codes and settings are [on a page of their own](c
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """All commands that are no groups, by what one types behind `nexus-tools`."""
+    """Yield all commands that are not groups, by their words after `nexus-tools`."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -26,16 +26,20 @@ def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     sections = (_section(name, command) for name, command in leaves(app))
     return "\n".join(("# All commands\n", INTRODUCTION + "\n", *sections))
 
 
 def _section(name: str, command: click.Command) -> str:
-    arguments = [each for each in command.params if isinstance(each, click.Argument)]
-    usage = " ".join((name, *(each.make_metavar(click.Context(command)) for each in arguments)))
-    options = [each for each in command.params if isinstance(each, click.Option)]
-    lines = [_option(each) for each in options if not (each.hidden or SHARED & {*each.opts})]
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    usage = " ".join(
+        (name, *(argument.make_metavar(click.Context(command)) for argument in arguments))
+    )
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    lines = [
+        _option(option) for option in options if not (option.hidden or SHARED & {*option.opts})
+    ]
     table = ["| option | does |", "|---|---|", *lines] if lines else []
     help_text = cleandoc((command.help or "").replace("\b\n", ""))
     return "\n".join(

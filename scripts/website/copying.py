@@ -1,4 +1,4 @@
-"""What the copy button of a console block copies: the commands alone, as one types them."""
+"""The text of the copy button of console blocks: only the commands, as typed."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""The reference of errors: each code with its meaning and what to do, from where it is raised."""
+"""The reference of errors: each code with its meaning and remedy, from where it is raised."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -24,13 +24,13 @@ REMEDIES = {
     "NexusError": "Read the message; if it does not help, report it with the command.",
     "UsageError": "Correct the option, setting or file that the message names.",
     "NotFoundError": "Check the name or ID, and the network that you work on.",
-    "NotNowError": "Wait for the state that the message names, or bring it about, and try again.",
+    "NotNowError": "Wait for the state that the message names, or create it, and try again.",
     "RefusedOnChainError": "Correct the cause that the message names, and send it again.",
     "UnreachableError": "Check that the other side is running and reachable, and try again.",
     "ValidationError": "Correct the value that the message names.",
     "NotAllowedError": "Use the wallet, key or address that is allowed to do this.",
 }
-"""Instructions for the errors of a class that have no hint of their own."""
+"""Instructions for the errors of a class without their own hint."""
 MESSAGES = {
     "closing_impossible": "The Leader cannot close invocations, for the reason in the message.",
     "disk_full": "There is no space for a file; the message names it.",
@@ -49,7 +49,7 @@ MESSAGES = {
     "sui_files_invalid": "A configuration file of the Sui CLI cannot be read.",
     "tool_unreachable": "The tool does not respond, for the reason in the message.",
 }
-"""Meanings of errors whose whole message comes from elsewhere."""
+"""Meanings of errors whose whole message is only known at run time."""
 
 
 def page() -> str:
@@ -59,7 +59,7 @@ def page() -> str:
 
 
 def all_by_kind() -> dict[str, list[Raised]]:
-    """Return complete errors by the name of their class, those of the Move packages included."""
+    """Return complete errors by the name of their class, including those of the Move packages."""
     found = {name: {*raised} for name, raised in raised_by_kind().items()}
     for reason in _aborts():
         found[kind_of(reason).__name__].add(Raised(code_of(reason), reason.sentence, ""))
@@ -67,16 +67,16 @@ def all_by_kind() -> dict[str, list[Raised]]:
 
 
 def _complete(kind: str, raised: set[Raised]) -> Iterator[Raised]:
-    """Fill in what is known at run time alone; another error of the code may say it."""
-    told = {each.code for each in raised if each.message}
-    for each in raised:
-        if each.message or each.code not in told:
-            message = each.message or MESSAGES.get(each.code, "")
-            yield Raised(each.code, message, each.hint or REMEDIES[kind])
+    """Fill in parts that are known only at run time; another error of the code may have them."""
+    told = {error.code for error in raised if error.message}
+    for error in raised:
+        if error.message or error.code not in told:
+            message = error.message or MESSAGES.get(error.code, "")
+            yield Raised(error.code, message, error.hint or REMEDIES[kind])
 
 
 def _section(kind: type[errors.NexusError], raised: list[Raised]) -> str:
-    rows = [f"| `{each.code}` | {_whole(each)} |" for each in raised]
+    rows = [f"| `{error.code}` | {_whole(error)} |" for error in raised]
     head = f"\n## {kind.__name__}: exit code {kind.exit_code}\n\n{getdoc(kind)}\n\n"
     return head + "\n".join(("| Code | Meaning | What to do |", "|---|---|---|", *rows)) + "\n"
 

@@ -1,4 +1,4 @@
-"""The reference of the Move packages, from the comments of their sources."""
+"""The reference of the Move packages, generated from the comments of their sources."""
 
 from documents.page import ROOT
 from nexus_tools.sui.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
@@ -18,7 +18,7 @@ SOURCES = (
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     modules = [
         module
         for folder in SOURCES
@@ -29,27 +29,31 @@ def page() -> str:
 
 
 def _module(module: SourceModule) -> str:
-    errors = [each for each in module.constants if each.name[0] == "E" and each.doc]
+    errors = [constant for constant in module.constants if constant.name[0] == "E" and constant.doc]
     parts = [f"## {module.name}\n", f"{module.doc}\n"]
-    parts += [_struct(each) for each in module.structs if each.is_public]
+    parts += [_struct(struct) for struct in module.structs if struct.is_public]
     parts += [
-        _function(module.name, each) for each in module.functions if each.visibility == "public"
+        _function(module.name, function)
+        for function in module.functions
+        if function.visibility == "public"
     ]
     if errors:
-        rows = [f"| `{each.name}` | {cell(each.doc)} |" for each in errors]
+        rows = [f"| `{error.name}` | {cell(error.doc)} |" for error in errors]
         parts.append("\n".join(("| aborts with | because |", "|---|---|", *rows)) + "\n")
     return "\n".join(parts)
 
 
 def _struct(struct: SourceStruct) -> str:
     abilities = f" has {', '.join(struct.abilities)}" if struct.abilities else ""
-    fields = [f"| `{each.name}` | `{each.type}` | {cell(each.doc)} |" for each in struct.fields]
+    fields = [f"| `{field.name}` | `{field.type}` | {cell(field.doc)} |" for field in struct.fields]
     table = "\n".join(("| field | type | is |", "|---|---|---|", *fields)) + "\n" if fields else ""
     return f"### struct {struct.name}{abilities}\n\n{struct.doc}\n\n{table}"
 
 
 def _function(module: str, function: SourceFunction) -> str:
-    parameters = "".join(f"    {each.name}: {each.type},\n" for each in function.parameters)
+    parameters = "".join(
+        f"    {parameter.name}: {parameter.type},\n" for parameter in function.parameters
+    )
     types = f"<{', '.join(function.type_parameters)}>" if function.type_parameters else ""
     returns = f": {function.returns}" if function.returns else ""
     head = (

@@ -1,4 +1,4 @@
-"""Files of the repository that pages link to: the site has copies, since it has no repository."""
+"""Copies of repository files that pages link to, because the website has no repository."""
 
 import os
 import re
@@ -12,7 +12,7 @@ PAGES_OF = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
 }
-"""Files outside of `docs` that are pages of the site."""
+"""Files outside of `docs` that are pages of the website."""
 FOLDER = "files"
 
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:)([^)#\s]+)([^)]*)\)")
@@ -20,13 +20,13 @@ _IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
 
 
 class OutsideFiles:
-    """Turns links to files outside of `docs` into links to copies below `pages`."""
+    """A converter of links to files outside of `docs` into links to copies below `pages`."""
 
     def __init__(self, pages: Path) -> None:
         self._pages = pages
 
     def rewrite(self, text: str, source: Path, page: str) -> str:
-        """Return the text of the file `source` in the repository as it is on the site at `page`."""
+        """Return the text of the repository file `source`, with links valid at `page`."""
 
         def link(match: re.Match[str]) -> str:
             label, place, anchor = match.groups()
@@ -39,7 +39,7 @@ class OutsideFiles:
         return _LINK.sub(link, text)
 
     def _place(self, target: Path) -> str:
-        """Return where a file is on the site; what is no page is copied, folders as archives."""
+        """Return a file's path on the website; copy other files, and folders as archives."""
         if target.parts[0] == "docs":
             return target.relative_to("docs").as_posix()
         if target.as_posix() in PAGES_OF:
@@ -52,7 +52,7 @@ class OutsideFiles:
         return f"{FOLDER}/{self._archive(target)}"
 
     def _archive(self, target: Path) -> str:
-        """Pack a folder, with the path that commands of the pages give it."""
+        """Pack a folder, with the path that the commands of the pages use."""
         place = self._pages / FOLDER / f"{target}.zip"
         if not place.exists():
             staged = self._pages / FOLDER / "staged"

@@ -1,4 +1,4 @@
-"""The errors that the code raises, read from its syntax: class, code, message and hint of each."""
+"""The errors that the code raises, read from its syntax: class, code, message and hint."""
 
 import ast
 import re
@@ -20,18 +20,18 @@ KINDS = {
 
 _DEPTH = 6
 _CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
-"""A module without one of these words raises no error, and gives no other module a text for one."""
+"""Modules without any of these words neither raise errors nor provide their texts."""
 _PASSED_ON = ("as_typed", "plain", "str", "with_wallets")
-"""Functions whose text is that of their first argument."""
+"""Functions that return the text of their first argument."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = dict[str, "tuple[ast.expr, Scope]"]
-"""Names with the expressions that they stand for, and what names mean in these."""
+"""Names with their expressions, and the scopes of these expressions."""
 
 
 @dataclass(frozen=True, order=True)
 class Raised:
-    """An error somewhere in the code. A text is empty if it is known at run time alone."""
+    """An error in the code. A text is empty if it is known only at run time."""
 
     code: str
     message: str
@@ -40,7 +40,7 @@ class Raised:
 
 @cache
 def raised_by_kind() -> dict[str, frozenset[Raised]]:
-    """Return all errors with a code that is written down, by the name of their class."""
+    """Return all errors with a literal code, by the name of their class."""
     found: dict[str, set[Raised]] = {name: set() for name in KINDS}
     texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
     modules = [_Module(ast.parse(text)) for text in texts if _CONCERNED.search(text)]
@@ -57,7 +57,7 @@ def raised_by_kind() -> dict[str, frozenset[Raised]]:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call, the function that it stands in, and what names mean there."""
+    """A call, its enclosing function, and the values of names there."""
 
     node: ast.Call
     function: Function | None
@@ -65,18 +65,18 @@ class _Call:
 
 
 class _Module:
-    """The functions and calls of a module, and the texts that its expressions stand for."""
+    """The functions and calls of a module, and the text values of its expressions."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.functions = {each.name: each for each in ast.walk(tree) if isinstance(each, Function)}
+        self.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
         self._constants: dict[str, tuple[ast.expr, Scope]] = {}
         self._constants |= _assigned(tree.body, self._constants)
         self.calls = list(self._calls_in(tree, None, self._constants))
 
     def raised(self, elsewhere: Mapping[str, list[_Call]]) -> Iterator[tuple[str, Raised]]:
-        """Read each error; one for each caller of a function that takes its texts from callers.
+        """Yield each error, once for each caller if the function receives its texts as arguments.
 
-        `elsewhere` has calls in other modules, by names that one function alone has.
+        `elsewhere` contains calls in other modules, by names that belong to exactly one function.
         """
         for call in self.calls:
             kind, arguments = _name(call.node.func), call.node.args
@@ -92,13 +92,13 @@ class _Module:
     def _scopes(
         self, call: _Call, elsewhere: Mapping[str, list[_Call]], *texts: ast.expr
     ) -> Iterator[Scope]:
-        names = {each.id for text in texts for each in ast.walk(text) if isinstance(each, ast.Name)}
+        names = {node.id for text in texts for node in ast.walk(text) if isinstance(node, ast.Name)}
         function = call.function
         callers = []
         if function is not None and names & {*_parameters(function)} - call.scope.keys():
-            callers = [each for each in self.calls if _name(each.node.func) == function.name]
+            callers = [call for call in self.calls if _name(call.node.func) == function.name]
             callers = callers or elsewhere.get(function.name, [])
-        yield from (_bound(function, each) | call.scope for each in callers if function)
+        yield from (_bound(function, caller) | call.scope for caller in callers if function)
         if not callers:
             yield call.scope
 
@@ -114,7 +114,7 @@ class _Module:
                 yield from self._calls_in(node, function, scope)
 
     def _inside(self, function: Function, outer: Scope) -> Scope:
-        """Return what names mean in a function: its own come before those around it."""
+        """Return the values of names in a function; its own names hide outer ones."""
         own = {*_parameters(function)}
         scope = {name: value for name, value in outer.items() if name not in own}
         scope |= _assigned(list(ast.walk(function)), scope)
@@ -123,13 +123,13 @@ class _Module:
     # --- Texts
 
     def _whole(self, node: ast.expr, scope: Scope) -> str:
-        """Return the text, or nothing if all of it is known at run time alone."""
+        """Return the text, or an empty string if all of it is known only at run time."""
         text = self._text(node, scope, _DEPTH)
         words = re.sub(r"\{[^{}]*\}", "", text)
         return text if re.search(r"\w\w", words.replace("and", "")) else ""
 
     def _text(self, node: ast.expr, scope: Scope, depth: int) -> str:
-        """Return what an expression says. Of several alternatives it is the first."""
+        """Return the text of an expression. Of several alternatives, use the first."""
         text = f"{{{_words(node)}}}"
         match node:
             case ast.Constant(value=str(value) | int(value) | float(value)):
@@ -149,14 +149,14 @@ class _Module:
         return text
 
     def _placed(self, value: ast.expr, scope: Scope, depth: int) -> str:
-        """Return a part of a text: a name in braces, unless it stands for a constant."""
+        """Return a part of a text: a name in braces, unless it is a constant."""
         known = scope.get(value.id) if isinstance(value, ast.Name) else None
         if known is not None and isinstance(known[0], ast.Constant):
             return self._text(value, scope, depth)
         return f"{{{_words(value)}}}"
 
     def _result(self, call: ast.Call, scope: Scope, depth: int) -> str:
-        """Return what a function of the module gives, or one that passes a text on."""
+        """Return the result of a function of the module, or the text that it passes through."""
         name = _name(call.func)
         if name == "suggestion" and (otherwise := _keyword(call, "otherwise")):
             return self._text(otherwise, scope, depth)
@@ -171,10 +171,10 @@ class _Module:
 
 
 def _assigned(statements: list[ast.stmt] | list[ast.AST], scope: Scope) -> Scope:
-    """Return the first value of each name, and for `a, b = 1, 2` that of each."""
+    """Return the first value of each name, also for `a, b = 1, 2`."""
     found: dict[str, tuple[ast.expr, Scope]] = {}
-    for each in statements:
-        match each:
+    for statement in statements:
+        match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found.setdefault(name, (value, scope))
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
@@ -184,29 +184,29 @@ def _assigned(statements: list[ast.stmt] | list[ast.AST], scope: Scope) -> Scope
 
 
 def _bound(function: Function, call: _Call) -> dict[str, tuple[ast.expr, Scope]]:
-    """Return the arguments of a call by the names of the parameters."""
+    """Return the arguments of a call by parameter name."""
     names = [name for name in _parameters(function) if name not in ("self", "cls")]
     given = dict(zip(names, call.node.args, strict=False))
-    given |= {each.arg: each.value for each in call.node.keywords if each.arg in names}
+    given |= {keyword.arg: keyword.value for keyword in call.node.keywords if keyword.arg in names}
     return {name: (value, call.scope) for name, value in given.items()}
 
 
 def _parameters(function: Function) -> Iterator[str]:
     arguments = function.args
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        yield each.arg
+    for kwonlyarg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        yield kwonlyarg.arg
 
 
 def _returned(function: Function) -> list[ast.expr]:
     return [
-        each.value
-        for each in ast.walk(function)
-        if isinstance(each, ast.Return) and each.value is not None
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None
     ]
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((each.value for each in call.keywords if each.arg == name), None)
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
 
 def _name(node: ast.expr) -> str:
@@ -218,5 +218,5 @@ def _words(node: ast.expr) -> str:
     """Return the last name in an expression as words: `self._parent_url` is `parent url`."""
     if isinstance(node, ast.Call) and _name(node.func) in ("len", "min", "max", "sum", "count"):
         return "number"
-    names = [_name(each) for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Name)]
+    names = [_name(part) for part in ast.walk(node) if isinstance(part, ast.Attribute | ast.Name)]
     return names[0].strip("_").replace("_", " ") if names else "number"

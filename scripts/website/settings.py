@@ -1,4 +1,4 @@
-"""The reference of settings and variables, from what reads them."""
+"""The reference of settings and variables, generated from the code that reads them."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from website.commands import leaves
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     settings = [
         f"| `{key}` | `{environment.PREFIX}{key.upper()}` | {cell(text)} |"
         for key, text in KEYS.items()

@@ -10,7 +10,7 @@ from nexus_tools.tool import FqnPatterns
 
 
 class Echo(BridgedTool):
-    """A tool that says what it is given."""
+    """A tool that returns its input."""
 
     async def run(self, arguments):
         return {"ok": dict(arguments)}
@@ -27,12 +27,12 @@ def a_tool(name, source, naming=None):
     ).called(name)
 
 
-def test_a_tool_knows_its_system_and_where_it_was_found():
+def test_tool_knows_its_system_and_source():
     tool = a_tool("one", "/tools/one")
     assert (tool.system, tool.source, str(tool.fqn)) == ("echo", "/tools/one", "local.echo.one@1")
 
 
-def test_a_tool_whose_schema_breaks_the_rules_is_none():
+def test_tool_with_an_invalid_schema_is_refused():
     with pytest.raises(ValidationError) as caught:
         Echo(
             Naming().fqn("echo", "one"),
@@ -45,7 +45,7 @@ def test_a_tool_whose_schema_breaks_the_rules_is_none():
     assert caught.value.code == "tool_invalid"
 
 
-def test_tools_that_would_have_one_name_are_refused_each_with_the_place_of_the_other():
+def test_colliding_tools_are_refused_with_each_others_source():
     first, other, second = a_tool("same", "/a"), a_tool("other", "/b"), a_tool("same", "/c")
     joined = Discovery.joined([Discovery((first, other)), Discovery((second,))])
     assert joined.tools == (other,)
@@ -53,14 +53,14 @@ def test_tools_that_would_have_one_name_are_refused_each_with_the_place_of_the_o
         Refusal(
             "echo",
             "/a",
-            "another tool would be called local.echo.same@1 too: /c",
-            "serve them apart, each with its own --domain",
+            "another tool has the same FQN local.echo.same@1: /c",
+            "Serve the tools separately, each with its own --domain.",
         ),
         Refusal(
             "echo",
             "/c",
-            "another tool would be called local.echo.same@1 too: /a",
-            "serve them apart, each with its own --domain",
+            "another tool has the same FQN local.echo.same@1: /a",
+            "Serve the tools separately, each with its own --domain.",
         ),
     )
 
@@ -78,7 +78,7 @@ def test_joined_gives_distinct_fqns_when_names_differ():
     }
 
 
-def test_chosen_keeps_refusals_that_may_be_meant():
+def test_chosen_keeps_refusals_that_may_match():
     naming = Naming()
     meant, other = (naming.fqn("echo", name) for name in ("meant", "other"))
     refused = tuple(Refusal("echo", "/", "why", fqn=fqn) for fqn in (meant, other, None))
@@ -87,24 +87,24 @@ def test_chosen_keeps_refusals_that_may_be_meant():
     assert chosen.left_out == (other,)
 
 
-def test_two_tools_of_one_name_in_one_place_name_that_place():
+def test_two_tools_with_one_name_in_one_location_name_that_location():
     joined = Discovery.joined([Discovery((a_tool("x1", "/a"), a_tool("x1", "/a")))])
     assert [refusal.reason[-2:] for refusal in joined.refused] == ["/a", "/a"]
 
 
-def test_versions_and_domains_tell_tools_of_one_name_apart():
+def test_versions_and_domains_distinguish_tools_with_one_name():
     names = [Naming(), Naming(version=2), Naming("org.example")]
     tools = tuple(a_tool("same", "/a", naming) for naming in names)
     assert Discovery.joined([Discovery(tools)]).tools == tools
 
 
-def test_what_was_refused_stays_refused_when_discoveries_are_joined():
+def test_refusals_stay_when_discoveries_are_joined():
     one, two = Refusal("echo", "/a", "why"), Refusal("echo", "/b", "why")
     joined = Discovery.joined([Discovery(refused=(one,)), Discovery(refused=(two,))])
     assert joined.refused == (one, two)
 
 
-async def test_what_has_to_live_while_tools_are_served_is_left_in_reverse_order():
+async def test_lifespans_close_in_reverse_order():
     steps = []
 
     def lifespan(name):
@@ -122,7 +122,7 @@ async def test_what_has_to_live_while_tools_are_served_is_left_in_reverse_order(
     assert steps == ["a begins", "b begins", "served", "b ends", "a ends"]
 
 
-async def test_a_discovery_can_be_served_twice():
+async def test_discovery_can_be_served_twice():
     begun = []
 
     @asynccontextmanager
@@ -137,7 +137,7 @@ async def test_a_discovery_can_be_served_twice():
     assert len(begun) == 2
 
 
-def test_a_refusal_tells_each_wrong_place():
+def test_refusal_lists_each_invalid_location():
     failures = [{"pointer": "/a", "message": "is no text"}, {"pointer": "", "message": "is empty"}]
     error = NexusError("x", "it is wrong", hint="mend it", details={"failures": failures})
     assert Refusal.of("nora", Path("/tools/a"), error) == Refusal(
@@ -145,7 +145,7 @@ def test_a_refusal_tells_each_wrong_place():
     )
 
 
-def test_a_hosts_representation_tells_nothing_of_its_environment():
+def test_host_repr_omits_its_environment():
     host = Host(
         python=Path("python"), scratch=Path(), cache=Path(), environment={"TOKEN": "s3cret"}
     )

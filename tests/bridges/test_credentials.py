@@ -1,4 +1,4 @@
-"""The operator's file of credentials."""
+"""The operator's credentials file."""
 
 import json
 import os
@@ -36,12 +36,12 @@ def mode(path):
 
 
 @pytest.mark.parametrize("credential", [TOKEN, TOKENS, KEYS], ids=lambda each: each.kind)
-def test_a_credential_is_read_as_it_was_put(store, credential):
+def test_credential_is_read_as_stored(store, credential):
     store.put(GITHUB, credential)
     assert CredentialStore(store.path).get(GITHUB) == credential
 
 
-def test_profiles_and_threads_have_credentials_of_their_own(store):
+def test_profiles_and_threads_have_separate_credentials(store):
     store.put(CredentialKey("github", "work", "t-1"), TOKEN)
     store.put(CredentialKey("github", "home", "t-1"), TOKENS)
     assert store.get(CredentialKey("github", "work", "t-1")) == TOKEN
@@ -55,7 +55,7 @@ def test_credentials_are_listed_by_key(store):
     assert store.list() == [(GITHUB, TOKENS), (CredentialKey("slack"), TOKEN)]
 
 
-def test_a_removed_credential_is_gone_and_the_others_stay(store):
+def test_removed_credential_is_gone_and_the_others_stay(store):
     store.put(GITHUB, TOKEN)
     store.put(CredentialKey("slack"), TOKEN)
     assert store.remove(GITHUB) is True
@@ -63,12 +63,12 @@ def test_a_removed_credential_is_gone_and_the_others_stay(store):
     assert store.list() == [(CredentialKey("slack"), TOKEN)]
 
 
-def test_a_store_without_a_file_is_empty_and_makes_none(store):
+def test_store_without_a_file_is_empty_and_creates_none(store):
     assert store.list() == []
     assert not store.path.parent.exists()
 
 
-def test_the_file_and_its_folder_are_for_their_owner_alone(store):
+def test_file_and_folder_are_accessible_only_to_their_owner(store):
     old = os.umask(0)
     try:
         store.put(GITHUB, TOKEN)
@@ -79,7 +79,7 @@ def test_the_file_and_its_folder_are_for_their_owner_alone(store):
 
 
 @pytest.mark.parametrize("others", [0o640, 0o604, 0o620, 0o666], ids=oct)
-def test_a_file_that_others_can_use_is_refused(store, others):
+def test_file_accessible_to_others_is_refused(store, others):
     store.put(GITHUB, TOKEN)
     store.path.chmod(others)
     with pytest.raises(NotAllowedError, match="chmod 600") as caught:
@@ -87,7 +87,7 @@ def test_a_file_that_others_can_use_is_refused(store, others):
     assert caught.value.code == "credentials_exposed"
 
 
-def test_a_link_in_place_of_the_file_is_refused(store, tmp_path):
+def test_link_instead_of_the_file_is_refused(store, tmp_path):
     store.put(GITHUB, TOKEN)
     link = tmp_path / "link.json"
     link.symlink_to(store.path)
@@ -107,7 +107,7 @@ def test_a_link_in_place_of_the_file_is_refused(store, tmp_path):
         '{"version": 1, "credentials": [7]}',
     ],
 )
-def test_a_broken_file_is_told_without_its_secrets(store, content):
+def test_broken_file_is_reported_without_its_secrets(store, content):
     store.put(GITHUB, TOKEN)
     store.path.write_text(content)
     with pytest.raises(UsageError) as caught:
@@ -118,7 +118,7 @@ def test_a_broken_file_is_told_without_its_secrets(store, content):
     assert caught.value.__cause__ is None
 
 
-def test_a_broken_file_is_not_written_over(store):
+def test_broken_file_is_not_overwritten(store):
     store.put(GITHUB, TOKEN)
     store.path.write_text("{")
     with pytest.raises(UsageError):
@@ -126,13 +126,13 @@ def test_a_broken_file_is_not_written_over(store):
     assert store.path.read_text() == "{"
 
 
-def test_what_another_store_has_put_is_seen_at_once(store):
+def test_changes_of_another_store_are_visible_at_once(store):
     store.put(GITHUB, TOKEN)
     CredentialStore(store.path).put(GITHUB, TOKENS)
     assert store.get(GITHUB) == TOKENS
 
 
-def test_what_was_left_of_an_interrupted_write_is_in_nobodys_way(store):
+def test_remains_of_an_interrupted_write_do_not_block(store):
     store.put(GITHUB, TOKEN)
     store.path.with_name("credentials.json.new").write_text("half")
     store.put(GITHUB, TOKENS)
@@ -141,14 +141,14 @@ def test_what_was_left_of_an_interrupted_write_is_in_nobodys_way(store):
 
 
 @pytest.mark.parametrize("credential", [TOKEN, TOKENS, KEYS], ids=lambda each: each.kind)
-def test_the_repr_of_a_credential_shows_no_secret(credential):
+def test_credential_repr_shows_no_secret(credential):
     shown = repr(credential)
     secrets = [credential.secret, credential.refresh_token, *credential.fields.values()]
     assert not [secret for secret in secrets if secret and f"'{secret}'" in shown]
 
 
 @pytest.mark.parametrize("provider", ["", "a b", "../x", "a\n", "ä", "x" * 129])
-def test_a_provider_has_a_plain_name(provider):
+def test_provider_must_have_a_plain_name(provider):
     with pytest.raises(ValidationError) as caught:
         CredentialKey(provider)
     assert caught.value.code == "credential_invalid"
@@ -163,18 +163,18 @@ def test_a_provider_has_a_plain_name(provider):
     ],
     ids=["empty", "nul", "field"],
 )
-def test_a_credential_that_no_environment_can_carry_is_refused(store, credential):
+def test_credential_that_no_environment_can_hold_is_refused(store, credential):
     with pytest.raises(ValidationError):
         store.put(GITHUB, credential)
     assert store.list() == []
 
 
-def test_scopes_that_are_unknown_lack_nothing():
+def test_unknown_scopes_lack_nothing():
     assert TOKEN.lacks(frozenset({"repo"})) == frozenset()
     assert TOKENS.lacks(frozenset({"repo", "admin"})) == {"admin"}
 
 
-def test_a_credential_expires_at_its_second():
+def test_credential_expires_at_its_second():
     assert not TOKENS.is_expired(1_800_000_000.4)
     assert TOKENS.is_expired(1_800_000_000.5)
     assert not TOKEN.is_expired(1e12)

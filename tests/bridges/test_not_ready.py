@@ -1,4 +1,4 @@
-"""Calls of tools that cannot start now: 503 `not_ready`, whatever their system is."""
+"""Calls of tools that cannot start now: 503 `not_ready` in every system."""
 
 import json
 import shutil
@@ -73,7 +73,7 @@ def _unstract(folder):
 
 @dataclass
 class Case:
-    """How a tool is written, what is done to its folder once it is found, and what is said."""
+    """A tool, the change to its folder after discovery, and the expected message."""
 
     bridge: type
     write: Any
@@ -108,7 +108,7 @@ CASES = {
 
 @pytest.fixture
 def host(tmp_path):
-    """A host whose interpreter is a link that a test may remove."""
+    """Return a host whose interpreter is a link that a test may remove."""
     python = tmp_path / "python"
     python.symlink_to(sys.executable)
     return Host(python, tmp_path / "scratch", tmp_path / "cache", {"PATH": "/usr/bin:/bin"})
@@ -144,7 +144,7 @@ async def test_call_gets_503_when_the_interpreter_is_gone(bridge, write, host, t
     host.python.unlink()
     response = await _invoked(discovery, {})
     assert (response.status_code, response.json()["code"]) == (503, "not_ready"), response.text
-    assert "cannot be run" in response.json()["detail"]
+    assert "cannot run the program" in response.json()["detail"]
 
 
 async def test_call_gets_503_when_the_folder_of_the_program_is_gone(host, tmp_path):

@@ -1,4 +1,4 @@
-"""Tools that declare large outcomes, and those that do not."""
+"""Tools that declare large outcomes, and tools that do not."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def room(name="tool", description="Does it.", **entry):
         ("render", "Returns a PNG of the page."),
     ],
 )
-def test_outcome_room_is_large_when_a_tool_of_blocks_speaks_of_media(name, description):
+def test_outcome_room_is_large_when_a_block_tool_mentions_media(name, description):
     assert room(name, description) == 65_536
 
 
@@ -48,12 +48,12 @@ def test_outcome_room_is_large_when_a_tool_of_blocks_speaks_of_media(name, descr
         {"type": "string", "minLength": 10_000},
     ],
 )
-def test_outcome_room_is_large_when_the_output_schema_says_so(port):
+def test_outcome_room_is_large_when_the_output_schema_declares_it(port):
     schema = {"type": "object", "properties": {"data": port}}
     assert room(outputSchema=schema) == 65_536
 
 
-def test_outcome_room_is_none_for_other_tools():
+def test_outcome_room_is_zero_for_other_tools():
     assert room() == 0
     assert room("describe_image", "Says in words what an image shows.", outputSchema=OK) == 0
     typed = {"type": "object", "properties": {"t": {"contentMediaType": "text/plain"}}}

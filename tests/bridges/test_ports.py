@@ -9,7 +9,7 @@ from nexus_tools.bridges.schemas.ports import map_ports, snake_case
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import check_input_schema
 
-# A failure is told at once, as shrinking could take minutes.
+# A failure is reported at once, because shrinking could take minutes.
 DRAWN = settings(phases=(Phase.explicit, Phase.generate))
 NUMBER = {"type": "integer"}
 
@@ -30,7 +30,7 @@ def refusal(schema):
     return failure["pointer"], failure["message"]
 
 
-# Schemas of strangers: few names and values, so that what is drawn meets what is described.
+# Untrusted schemas with few names and values, so that generated values often match.
 NAMES = st.sampled_from(["a", "per_page", "perPage", "X-Api", "x_api", "größe", "2fa", "arguments"])
 SCALARS = st.one_of(st.integers(-1, 1), st.sampled_from(["", "a"]), st.booleans(), st.none())
 VALUES = st.recursive(
@@ -41,7 +41,7 @@ VALUES = st.recursive(
 
 
 def subschemas(names):
-    """Schemas of values, which refer to a document with these properties."""
+    """Return schemas of values that refer to a document with these properties."""
     targets = [
         "#",
         "#/$defs/d~1~0",
@@ -107,20 +107,20 @@ def test_ports_are_accepted_exactly_when_the_foreign_schema_accepts_the_argument
         assert mapping.to_arguments(ports) == arguments
         try:
             expected = foreign.is_valid(arguments)
-        except RecursionError:  # it refers to itself in place, which the house refuses afterwards
+        except RecursionError:  # it refers to itself in place, which is refused later
             return
         assert accepts(mapping.schema, ports) == expected
 
 
 @settings(DRAWN, max_examples=50)
 @given(schema=argument_schemas())
-def test_ports_obey_the_rules_of_names_and_number_whatever_the_schema(schema):
+def test_ports_obey_the_rules_of_names_and_number_for_any_schema(schema):
     properties = map_ports(schema).schema["properties"]
     assert len(properties) <= 32
     assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for name in properties)
 
 
-def test_names_that_are_ports_stay_with_everything_that_is_said_of_them():
+def test_valid_port_names_stay_with_their_constraints():
     schema = an_object(path={"type": "string"}, max_lines=NUMBER) | {
         "required": ["path"],
         "additionalProperties": False,
@@ -144,7 +144,7 @@ def test_other_names_are_renamed_in_snake_case():
     assert mapping.to_ports({"perPage": 3, "owner": 4}) == {"per_page": 3, "owner": 4}
 
 
-def test_an_undeclared_argument_with_the_name_of_a_port_is_not_lost():
+def test_undeclared_argument_named_like_a_port_is_not_lost():
     mapping = map_ports(an_object(perPage=NUMBER))
     arguments = {"perPage": 3, "per_page": "another"}
     assert mapping.to_arguments(mapping.to_ports(arguments)) == arguments
@@ -166,7 +166,7 @@ def test_an_undeclared_argument_with_the_name_of_a_port_is_not_lost():
         ("", ""),
     ],
 )
-def test_a_name_in_snake_case(name, port):
+def test_snake_case_converts_a_name(name, port):
     assert snake_case(name) == port
 
 
@@ -192,7 +192,7 @@ def test_a_name_in_snake_case(name, port):
         ),
     ],
 )
-def test_what_is_no_plain_object_of_properties_goes_into_one_port(schema):
+def test_non_plain_object_goes_into_one_port(schema):
     mapping = map_ports(schema)
     assert list(mapping.schema["properties"]) == ["arguments"]
     assert mapping.schema["required"] == ["arguments"]
@@ -201,7 +201,7 @@ def test_what_is_no_plain_object_of_properties_goes_into_one_port(schema):
     assert mapping.to_ports({"a": 1}) == {"arguments": {"a": 1}}
 
 
-def test_the_one_port_has_the_name_that_it_is_given():
+def test_single_port_has_the_given_name():
     mapping = map_ports({"type": "object", "patternProperties": {}}, wrapped="result")
     assert list(mapping.schema["properties"]) == ["result"]
 
@@ -219,7 +219,7 @@ def test_references_follow_a_renamed_property():
     assert renamed["properties"]["to_b"] == {"$ref": "#/properties/a_b_c/properties/x"}
 
 
-def test_references_follow_what_is_wrapped_and_definitions_stay_at_the_top():
+def test_references_follow_a_wrapped_schema_and_definitions_stay_at_the_top():
     schema = {
         "type": "object",
         "properties": {
@@ -243,43 +243,46 @@ def test_references_follow_what_is_wrapped_and_definitions_stay_at_the_top():
     assert mapped["definitions"] == {"e%": NUMBER}
 
 
-def test_a_schema_that_only_refers_to_a_definition_is_that_definition():
+def test_schema_with_only_a_reference_is_replaced_by_its_definition():
     schema = {"$ref": "#/definitions/In", "definitions": {"In": an_object(perPage=NUMBER)}}
     mapping = map_ports(schema)
     assert mapping.schema["properties"] == {"per_page": NUMBER}
     assert mapping.to_arguments({"per_page": 1}) == {"perPage": 1}
 
 
-def test_a_schema_that_says_no_type_is_of_objects_as_arguments_are():
+def test_schema_without_a_type_is_an_object():
     assert map_ports({"properties": {"a": NUMBER}}).schema == an_object(a=NUMBER)
     assert map_ports({"type": ["object", "null"]}).schema == {"type": "object"}
 
 
 @pytest.mark.parametrize("types", [{}, {"type": ["object", "integer"]}])
 @pytest.mark.parametrize("name", ["a", "aB"])
-def test_a_schema_inside_of_itself_may_be_of_other_values_there(types, name):
+def test_self_containing_schema_may_have_other_values_inside(types, name):
     mapping = map_ports({**types, "properties": {name: {"$ref": "#"}}})
     check_input_schema(mapping.schema)
     assert accepts(mapping.schema, mapping.to_ports({name: {name: 5}}))
     assert not accepts(mapping.schema, {"arguments": 5})
 
 
-def test_a_schema_of_no_objects_is_refused():
-    assert refusal({"type": "array"}) == ("/type", "it describes no object: arguments have names")
+def test_non_object_schema_is_refused():
+    assert refusal({"type": "array"}) == (
+        "/type",
+        "the schema must describe an object, because arguments have names",
+    )
 
 
-def test_a_reference_that_leads_nowhere_is_refused_with_its_place():
+def test_unresolvable_reference_is_refused_with_its_location():
     pointer, message = refusal(an_object(a={"$ref": "#/components/b"}))
     assert pointer == "/properties/a/$ref"
     assert "#/components/b" in message
 
 
-def test_a_reference_out_of_the_schema_is_refused():
+def test_external_reference_is_refused():
     pointer, _ = refusal(an_object(a={"$ref": "https://example.com/schema.json"}))
     assert pointer == "/properties/a/$ref"
 
 
-def test_a_schema_without_an_end_is_refused():
+def test_endless_schema_is_refused():
     schema = {}
     for _ in range(100_000):
         schema = {"items": schema}
@@ -287,7 +290,7 @@ def test_a_schema_without_an_end_is_refused():
     assert (pointer, "nests deeper than 64" in message) == ("", True)
 
 
-def test_the_schema_that_is_given_is_left_as_it_is():
+def test_given_schema_is_not_changed():
     schema = an_object(perPage={"$ref": "#/$defs/d"}) | {"$defs": {"d": {"$anchor": "x"}}}
     map_ports(schema)
     assert schema == an_object(perPage={"$ref": "#/$defs/d"}) | {"$defs": {"d": {"$anchor": "x"}}}

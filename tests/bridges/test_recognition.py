@@ -1,4 +1,4 @@
-"""Which system a place belongs to, on the examples that the project ships."""
+"""The recognition of the system of a path, with the examples of the project."""
 
 from pathlib import Path
 
@@ -32,35 +32,35 @@ def host(tmp_path):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_an_example_is_recognised_by_its_own_system_only(system):
+def test_example_is_recognised_only_by_its_own_system(system):
     assert {bridge.system for bridge, _ in recognised(EXAMPLES / system, BRIDGES)} == {system}
 
 
-def test_a_folder_of_several_systems_is_searched_for_each_of_them():
+def test_folder_of_several_systems_is_searched_for_each_of_them():
     assert {bridge.system for bridge, _ in recognised(EXAMPLES, BRIDGES)} == set(SYSTEMS)
 
 
-def test_a_place_that_is_not_there_is_said_to_be_missing(tmp_path):
+def test_missing_path_is_reported(tmp_path):
     with pytest.raises(NotFoundError) as caught:
         recognised(tmp_path / "nothing", BRIDGES)
     assert caught.value.code == "place_missing"
 
 
-def test_a_folder_without_tools_is_said_to_be_unknown(tmp_path):
+def test_folder_without_tools_is_reported(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing to run")
     with pytest.raises(NotFoundError) as caught:
         recognised(tmp_path, BRIDGES)
     assert caught.value.code == "system_unknown"
 
 
-def test_nothing_is_looked_for_in_hidden_folders_or_behind_links(tmp_path):
+def test_hidden_folders_and_links_are_not_searched(tmp_path):
     (tmp_path / ".hidden").symlink_to(EXAMPLES / "nora")
     (tmp_path / "link").symlink_to(EXAMPLES / "nora")
     with pytest.raises(NotFoundError):
         recognised(tmp_path, BRIDGES)
 
 
-async def test_one_place_that_cannot_be_read_does_not_hide_the_others(tmp_path, host):
+async def test_unreadable_path_does_not_hide_the_others(tmp_path, host):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "tool.json").write_text("{")
     found = await discover([tmp_path / "broken", EXAMPLES / "nora"], BRIDGES, host, Naming())
@@ -68,7 +68,7 @@ async def test_one_place_that_cannot_be_read_does_not_hide_the_others(tmp_path, 
     assert [refusal.system for refusal in found.refused] == ["nora"]
 
 
-async def test_the_same_place_twice_is_a_collision(host):
+async def test_duplicate_path_is_a_collision(host):
     place = EXAMPLES / "nora"
     found = await discover([place, place], BRIDGES, host, Naming())
     assert found.tools == ()

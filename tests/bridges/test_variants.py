@@ -28,7 +28,7 @@ def of_errors(**more):
     return Draft202012Validator(output_schema({"err": error_ports(**more)}))
 
 
-def test_each_variant_is_a_branch_that_requires_it_and_nothing_else():
+def test_each_variant_is_a_branch_that_requires_only_itself():
     schema = output_schema({"ok": object_of({"a": TEXT}), "err": error_ports()})
     assert list(check_output_schema(schema).variants) == ["ok", "err"]
     judge = Draft202012Validator(schema)
@@ -39,7 +39,7 @@ def test_each_variant_is_a_branch_that_requires_it_and_nothing_else():
     assert not judge.is_valid({})
 
 
-def test_an_object_has_the_properties_that_are_named_and_no_others():
+def test_object_has_only_the_named_properties():
     assert object_of({"a": TEXT}, required=["a"]) == {
         "type": "object",
         "properties": {"a": TEXT},
@@ -48,7 +48,7 @@ def test_an_object_has_the_properties_that_are_named_and_no_others():
     }
 
 
-def test_shared_definitions_stand_at_the_top_for_all_variants():
+def test_shared_definitions_are_at_the_top_for_all_variants():
     shared = {"a/b": TEXT, "c": {"$ref": "#/$defs/a~1b"}}
     ports = object_of({"x": {"$ref": "#/$defs/c"}, "y": {"$ref": "#/$defs/a~1b"}})
     schema = output_schema({"ok": ports, "ok_too": ports}, definitions=shared)
@@ -58,13 +58,13 @@ def test_shared_definitions_stand_at_the_top_for_all_variants():
     assert not Draft202012Validator(schema).is_valid({"ok_too": {"x": 1}})
 
 
-def test_what_a_variants_schema_refers_to_in_itself_moves_along():
+def test_internal_references_of_a_variant_move_along():
     tree = {
         "type": "object",
         "properties": {"child": {"$ref": "#"}, "name": {"$ref": "#n"}, "b": {"$ref": "#/$defs/b"}},
         "$defs": {"n": {"$anchor": "n", **TEXT}, "b": {"type": "boolean"}},
     }
-    # Two documents with the same words in them, and a third that is shared.
+    # Two documents with equal definition names, and a third document that is shared.
     schema = output_schema({"ok": tree, "err": tree}, definitions={"b": TEXT})
     check_output_schema(schema)
     judge = Draft202012Validator(schema)
@@ -74,7 +74,7 @@ def test_what_a_variants_schema_refers_to_in_itself_moves_along():
         assert not judge.is_valid({variant: {"b": "text"}})
 
 
-def test_a_mapped_schema_can_be_that_of_a_variant():
+def test_mapped_schema_can_be_a_variant():
     mapping = map_ports({"type": "object", "properties": {"aB": {"$ref": "#"}}}, wrapped="result")
     schema = output_schema({"ok": mapping.schema})
     check_output_schema(schema)
@@ -83,13 +83,13 @@ def test_a_mapped_schema_can_be_that_of_a_variant():
     assert not judge.is_valid({"ok": mapping.to_ports({"aB": {"aB": 1}})})
 
 
-def test_a_reference_of_a_variant_that_leads_nowhere_is_refused():
+def test_unresolvable_reference_of_a_variant_is_refused():
     with pytest.raises(ValidationError) as caught:
         output_schema({"ok": object_of({"a": {"$ref": "#/$defs/a"}})})
     assert caught.value.code == "schema_invalid"
 
 
-def test_an_error_has_a_reason_and_what_is_known_besides():
+def test_error_has_a_reason_and_the_known_facts():
     said = error("it broke", type="OSError", logs=["a"], secret=None)
     assert said == {"err": {"reason": "it broke", "type": "OSError", "logs": ["a"]}}
     assert of_errors(logs={"type": "array"}).is_valid(said)
@@ -104,22 +104,22 @@ def test_an_error_has_a_reason_and_what_is_known_besides():
         (a_run(exit_code=None, limit=Limit.TIME), {"limit": "time"}),
     ],
 )
-def test_an_error_tells_how_the_process_ended(finished, ports):
+def test_error_reports_how_the_process_ended(finished, ports):
     said = error("it broke", finished=finished)
     assert said == {"err": {"reason": "it broke", **ports}}
     assert of_errors().is_valid(said)
 
 
 @pytest.mark.parametrize("limit", list(Limit))
-def test_each_limit_is_a_word_of_the_schema(limit):
+def test_each_limit_is_a_value_of_the_schema(limit):
     assert of_errors().is_valid(error("x", finished=a_run(exit_code=None, limit=limit)))
 
 
-def test_an_error_without_a_reason_says_that_it_failed():
-    assert error("") == {"err": {"reason": "it failed"}}
+def test_error_without_a_reason_reports_a_failure():
+    assert error("") == {"err": {"reason": "the tool failed"}}
 
 
-def test_a_log_is_the_last_four_kibibytes():
+def test_log_is_the_last_four_kibibytes():
     log = error("x", finished=a_run(exit_code=1, stderr=b"a" * 9_000 + b"b"))["err"]["log"]
     assert log == "a" * 4_095 + "b"
 
@@ -134,7 +134,7 @@ def test_a_log_is_the_last_four_kibibytes():
         ("half \ud800", "half ?"),
     ],
 )
-def test_a_description_is_cut_to_4096_bytes(text, expected):
+def test_description_is_truncated_to_4096_bytes(text, expected):
     assert described(text) == expected
 
 
@@ -142,12 +142,12 @@ def test_a_description_is_cut_to_4096_bytes(text, expected):
     ("timeout_ms", "time_ms"),
     [(10_000, 9_000), (120_000, 118_000), (3_000, 2_500), (1_000, 500), (1_001, 501)],
 )
-def test_a_process_ends_a_tenth_of_its_time_before_the_server_gives_up(timeout_ms, time_ms):
+def test_process_ends_a_tenth_of_its_time_before_the_server_gives_up(timeout_ms, time_ms):
     limits = ProcessLimits(time_ms=7, memory_bytes=1)
     assert process_limits(limits, timeout_ms) == ProcessLimits(time_ms=time_ms, memory_bytes=1)
 
 
-def test_what_was_done_before_a_process_is_started_counts_as_its_time():
+def test_time_before_the_process_counts():
     spent_s = 4
     left = process_limits(ProcessLimits(), 10_000).left_since(monotonic() - spent_s).time_ms
     assert 4_000 < left <= 5_000

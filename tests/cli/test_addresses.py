@@ -51,7 +51,7 @@ def test_no_verb_takes_an_address_that_is_not_whole(author, leader, registered, 
 
 def test_the_error_counts_the_digits(author):
     error = author.run("wallet", "transfer", WHOLE[:-1], "1", "--yes", "--json").error
-    assert "has 63 of the 64 digits of an address" in error["message"]
+    assert "has 63 digits, expected 64" in error["message"]
 
 
 @pytest.mark.parametrize("who", ["friend", WHOLE], ids=["alias", "address"])
@@ -98,7 +98,7 @@ def test_faucet_takes_a_short_address_that_was_typed(author):
 def test_no_command_takes_an_id_that_lost_a_digit(author, command):
     error = author.run(*command, "--json").error
     assert error["code"] == "address_invalid", error
-    assert "has 63 of the 64 digits" in error["message"]
+    assert "has 63 digits, expected 64" in error["message"]
 
 
 def inputs_of(user, chain, invoked):

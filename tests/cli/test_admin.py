@@ -54,9 +54,9 @@ def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     shown = author.run("tool", "show", registered).stdout
     assert lacking in shown
     assert re.search(r"slashed for +lied\n", shown)
-    said = f"{registered} is suspended: 0.4 SUI of its collateral was burnt for 'lied'"
+    said = f"{registered} is suspended: 0.4 SUI of its collateral was slashed (reason: 'lied')"
     remedy = f"nexus-tools tool top-up {registered}"
-    assert f"! {said}: `{remedy}` brings that back\n" in author.run("status").stderr
+    assert f"! {said}. Run `{remedy}` to restore it\n" in author.run("status").stderr
     found = author.run("doctor", "--json").document["findings"]
     assert ("problem", said, remedy) in [
         (each["status"], each["message"], each["remedy"]) for each in found
@@ -72,10 +72,10 @@ def test_a_leader_is_slashed(publisher, author, leader, slash):
     slash(publisher, "execute", leader)
     [row] = author.json("leader", "status")
     assert (row["state"], row["collateral_mist"]) == ("suspended", 7_000_000_000)
-    said = "the leader author is suspended: 3 SUI of its collateral was burnt for 'lied'"
+    said = "leader author is suspended: 3 SUI of its collateral was slashed (reason: 'lied')"
     remedy = f"nexus-tools leader top-up --leader {leader}"
     for noun in (("leader", "status"), ("status",)):
-        assert f"! {said}: `{remedy}` brings that back\n" in author.run(*noun).stderr
+        assert f"! {said}. Run `{remedy}` to restore it\n" in author.run(*noun).stderr
     assert f"{remedy} --wallet author" in author.run("doctor", "-w", "author").stdout
     assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
     assert author.json("leader", "top-up", "--yes")["amount_mist"] == 3_000_000_000
@@ -89,7 +89,10 @@ def test_what_a_pending_slash_holds_back_is_told_by_the_claim(publisher, author,
     slash(publisher, "propose", registered, "0.4")
     publisher.json("localnet", "advance-clock", "1d")
     result = author.run("tool", "claim", registered, "--yes")
-    assert f"claimed 0.6 SUI from {registered}; a pending slash holds 0.4 SUI" in result.stderr
+    assert (
+        f"claimed 0.6 SUI from {registered}; 0.4 SUI stay locked for a pending slash"
+        in result.stderr
+    )
     slash(publisher, "cancel", registered)
     assert author.json("tool", "claim", registered, "--yes")["amount_mist"] == 400_000_000
 
@@ -98,7 +101,7 @@ def test_how_much_can_be_slashed_still_is_said(publisher, author, registered, ev
     why = ("--reason", "lied", "--evidence", evidence, "--yes", "--json")
     result = publisher.run("admin", "slash", "propose", registered, "0.6", *why)
     assert (result.code, result.error["code"]) == (7, "slash_too_large")
-    assert result.error["hint"] == "at most 0.5 SUI can be slashed still"
+    assert result.error["hint"] == "Slash at most 0.5 SUI."
     assert publisher.fails("admin", "slash", "propose", registered, "2", *why[:-1])[1] == (
         "wrong_slash"
     )
@@ -163,7 +166,7 @@ def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher,
 
 def test_before_fees_are_changed_it_is_said_what_an_invocation_costs_then(publisher):
     result = publisher.run("admin", "configure", "leaders", "fee_gas_units=2000", "--dry-run")
-    assert "Today, an invocation" in result.stderr
+    assert "Today: an invocation" in result.stderr
     assert "0.00153 SUI when it fails" in result.stderr
     assert "0.00253 SUI when it fails" in result.stderr
 

@@ -76,8 +76,8 @@ def test_with_json_an_error_is_a_document_on_stderr(home):
 
 def test_without_json_an_error_says_what_to_do_and_shows_no_traceback(home):
     result = home.run("tool", "show", "no-fqn")
-    assert "error: 'no-fqn' is no FQN" in result.stderr
-    assert "an FQN looks like" in result.stderr
+    assert "error: 'no-fqn' is not a valid FQN" in result.stderr
+    assert "Write an FQN such as" in result.stderr
     assert "Traceback" not in result.stderr
 
 

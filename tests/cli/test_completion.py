@@ -194,7 +194,7 @@ def test_completion_is_installed_once_and_says_what_it_wrote(home, shell, startu
 def test_with_print_nothing_is_written(home):
     shown = home.run("completion", "install", "bash", "--print")
     assert "_NEXUS_TOOLS_COMPLETE" in shown.stdout
-    assert ".bashrc gets the line: . " in shown.stderr
+    assert ".bashrc: . " in shown.stderr
     assert not (home.folder / ".bashrc").exists()
 
 

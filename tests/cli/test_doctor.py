@@ -124,7 +124,7 @@ def test_a_clock_that_is_not_the_chains_is_a_warning_but_on_a_localnet(author, p
     author.json("localnet", "advance-clock", "1h")
     [row] = [row for row in author.json("doctor")["findings"] if row["name"] == "clock"]
     assert (row["status"], row["remedy"]) == ("ok", "")
-    assert row["message"].endswith(" ahead, as it was advanced")
+    assert row["message"].endswith(" ahead because it was advanced")
     author.configure(**author.settings | {"networks": {"test": {"url": chain.url}}})
     result = author.run("doctor", "--json")
     [row] = [row for row in result.document["findings"] if row["name"] == "clock"]

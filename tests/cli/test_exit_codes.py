@@ -26,7 +26,7 @@ def test_1_failed_because_the_user_declined(author, registered):
 def test_what_the_user_agrees_to_is_done(author, registered):
     result = answer(author, "y\n", "tool", "unregister", registered)
     assert result.returncode == 0
-    assert "Not sent yet. Simulated: unregistered" in result.stderr
+    assert "The simulation succeeded: unregistered" in result.stderr
     assert author.json("tool", "show", registered)["state"] == "unregistered"
 
 

@@ -152,6 +152,6 @@ def test_the_wallet_that_has_to_sign_is_named_if_it_is_of_ones_own(author, stran
     author.wallet.new("other")
     offer = ("tool", "offer", registered.partition("@")[0], "--cancel", "--yes")
     refused = author.run(*offer, "-w", "other")
-    assert f"sign with the wallet of {owner}: --wallet author" in refused.stderr
+    assert f"Sign with the wallet of {owner}: --wallet author." in refused.stderr
     refused = stranger.run(*offer)
-    assert f"sign with the wallet of {owner}\n" in refused.stderr
+    assert f"Sign with the wallet of {owner}.\n" in refused.stderr

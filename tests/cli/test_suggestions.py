@@ -72,7 +72,7 @@ def test_a_version_that_is_not_registered_yet_gets_one_that_is(author, registere
 def test_an_fqn_of_which_only_the_domain_is_right_gets_the_usual_hint(author, registered):
     result = author.run("tool", "show", "xyz.test.something-else-altogether@1")
     assert (result.code, "did you mean" in result.stderr) == (3, False)
-    assert "`nexus-tools tool list` shows what there is" in result.stderr
+    assert "run `nexus-tools tool list` to see all tools" in result.stderr
 
 
 def test_a_misspelt_setting_in_the_file_gets_a_suggestion(home):

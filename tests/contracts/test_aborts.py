@@ -24,8 +24,8 @@ What `state` aborts with, only packages reach: transactions keep no references.
 """
 
 
-def test_every_module_that_aborts_has_a_file_of_cases():
-    # tests/contracts/aborts: every error constant of these is reached on a chain.
+def test_every_module_with_errors_has_a_file_of_cases():
+    # Each error constant of these modules has a case in tests/contracts/aborts.
     aborting = [
         name
         for place in (move_bindings, move_bindings.workflows)
@@ -44,14 +44,14 @@ def errors_of(module):
     return import_module(f"{place.__name__}.{module}").ERRORS
 
 
-def test_every_error_has_a_code_of_its_own_in_its_module():
+def test_error_codes_are_unique_in_their_module():
     for module in MODULES + OF_EXECUTIONS:
         errors = errors_of(module)
         assert all(code_of(error).islower() and kind_of(error).exit_code > 1 for error in errors)
         assert len({code_of(error) for error in errors}) == len(errors)
 
 
-def test_the_kinds_of_errors_name_error_constants_alone():
+def test_error_kinds_name_only_error_constants():
     stated = {error.name for module in MODULES + OF_EXECUTIONS for error in errors_of(module)}
     stated |= {error.name for error in upgrade_lock.ERRORS}
     assert {name for names in KINDS.values() for name in names} <= stated
@@ -61,16 +61,16 @@ def abort(**details):
     return RefusedOnChainError("move_abort", "aborts", details=details)
 
 
-def test_the_time_when_it_will_be_possible_is_told(chain):
+def test_explain_abort_reports_the_possible_time(chain):
     package = str(chain.deployment.original_id)
     error = abort(package=package, module="collateral", abort=2)
     at = 1_795_857_240_000  # 2026-11-28 09:14:00 UTC
-    told = explain_abort(error, chain.deployment, possible_at_ms=at, now_ms=at - 3 * DAY)
+    explained = explain_abort(error, chain.deployment, possible_at_ms=at, now_ms=at - 3 * DAY)
     assert (
         "The unregister delay is not over: claimable at 2026-11-28 09:14 UTC (in 3 d)"
-        in told.message
+        in explained.message
     )
-    assert told.hint == "claim later"
+    assert explained.hint == "claim later"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_time_when_it_will_be_possible_is_told(chain):
         {"command": 1},
     ],
 )
-def test_an_abort_of_other_code_is_left_as_it_is(chain, details):
+def test_explain_abort_keeps_aborts_of_other_packages(chain, details):
     if "package" in details and details["package"] is None:
         details = {**details, "package": str(chain.deployment.original_id)}
     error = abort(**details)

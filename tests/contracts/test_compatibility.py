@@ -1,4 +1,4 @@
-"""Deployments whose packages are not those that this release was built for."""
+"""Deployments whose packages differ from those of this release."""
 
 import pytest
 from msgspec.structs import replace as struct_replace
@@ -37,7 +37,7 @@ async def test_check_raises_when_a_package_has_another_layout_or_lacks_a_functio
         for name, new in names.items()
     }
     deployment = (await Publisher(user).publish_tools(changed_package(every))).deployment
-    for _ in range(2):  # the second check does not come from the cache either
+    for _ in range(2):  # the second check is not cached either
         with pytest.raises(ValidationError, match=reason) as caught:
             await check_compatibility(user, deployment, tmp_path)
         assert caught.value.code == "package_incompatible"

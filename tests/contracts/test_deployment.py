@@ -18,21 +18,21 @@ TOOLS = Package(Address.of(0xB), Address.of(0xA))
 @pytest.mark.parametrize(
     ("package", "modules"), [(load_package(), 28), (load_workflows(TOOLS), 12)]
 )
-def test_a_package_that_ships_has_the_digest_that_its_modules_give(package, modules):
+def test_shipped_package_has_the_digest_of_its_modules(package, modules):
     assert len(package.modules) == modules
     assert package_digest(package.modules, package.dependencies) == package.digest
 
 
-def test_workflows_name_the_first_version_of_tools_and_are_linked_to_the_newest():
+def test_workflows_name_first_and_link_newest_version_of_tools():
     package = load_workflows(TOOLS)
-    named = {address for code in package.modules for address in deserialize(code).addresses}
-    assert TOOLS.original_id in named
-    assert TOOLS.id not in named
+    addresses = {address for code in package.modules for address in deserialize(code).addresses}
+    assert TOOLS.original_id in addresses
+    assert TOOLS.id not in addresses
     assert TOOLS.id in package.dependencies
     assert TOOLS.original_id not in package.dependencies
 
 
-def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
+def test_load_package_has_hint_if_missing(monkeypatch, tmp_path):
     load_package.cache_clear()
     monkeypatch.setattr("nexus_tools.contracts.compiled.files", lambda _: tmp_path)
     with pytest.raises(NotFoundError) as caught:
@@ -42,31 +42,31 @@ def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
     load_package.cache_clear()
 
 
-async def test_a_published_package_is_found_with_what_is_shared(admin, chain):
+async def test_deployment_of_finds_package_and_shared_objects(admin, chain):
     deployment = chain.deployment
     shared = {
         deployment.tool_registry: ToolRegistry,
         deployment.leader_registry: LeaderRegistry,
         deployment.admin: Admin,
     }
-    package, upgrade_cap, *found = await admin.objects(
+    package, upgrade_cap, *shared_objects = await admin.objects(
         [deployment.package_id, deployment.upgrade_cap, *shared]
     )
     assert isinstance(package.data, MovePackage)
     assert upgrade_cap.owner == AddressOwner(admin.address)
-    for value, kind in zip(found, shared.values(), strict=True):
+    for value, kind in zip(shared_objects, shared.values(), strict=True):
         assert isinstance(value.owner, Shared)
         assert value.type == deployment.type_of(kind)
-    assert deployment.decode(found[-1], Admin).owner.owner == admin.address
+    assert deployment.decode(shared_objects[-1], Admin).owner.owner == admin.address
     assert deployment.chain_id == await admin.chain_id()
 
 
-def test_a_deployment_survives_as_json(chain):
+def test_deployment_round_trips_as_json(chain):
     text = json.dumps(chain.deployment.as_json())
     assert Deployment.parse(json.loads(text)) == chain.deployment
 
 
-def test_the_upgrade_cap_of_a_deployment_may_be_unknown(chain):
+def test_deployment_accepts_unknown_upgrade_cap(chain):
     deployment = Deployment.parse(chain.deployment.as_json() | {"upgrade_cap": None})
     with pytest.raises(NotFoundError) as caught:
         deployment.require_upgrade_cap()
@@ -74,12 +74,12 @@ def test_the_upgrade_cap_of_a_deployment_may_be_unknown(chain):
 
 
 @pytest.mark.parametrize("change", [{"package_id": 5}, {"tool_registry": "nonsense"}])
-def test_a_deployment_with_a_wrong_field_is_refused(chain, change):
+def test_parse_rejects_invalid_field(chain, change):
     with pytest.raises(ValidationError):
         Deployment.parse(chain.deployment.as_json() | change)
 
 
-def test_a_deployment_that_lacks_a_field_is_refused(chain):
+def test_parse_rejects_missing_field(chain):
     document = chain.deployment.as_json()
     del document["tool_registry"]
     with pytest.raises(ValidationError, match="tool_registry"):

@@ -13,18 +13,18 @@ def test_ports_are_sorted_and_their_json_is_canonical():
     )
 
 
-def test_ports_read_back_as_the_values_that_were_given():
+def test_ports_round_trip_as_json():
     values = {"a": 1, "list": [1, {"deep": True}], "text": "x"}
     assert ports_of(values).as_json() == values
 
 
-def test_ports_have_the_bytes_of_a_move_vec_map_of_enums():
+def test_ports_are_encoded_as_move_vec_map_of_enums():
     # One entry: the key "a" (length 1), variant 0 with the three bytes of the text "1" quoted.
     assert Ports.bcs.encode(ports_of({"a": "1"})).hex() == "01" + "0161" + "00" + "03223122"
     assert ports_of({"a": "1"}).size() == 8
 
 
-def test_every_kind_of_value_has_its_number():
+def test_every_kind_of_value_has_its_enum_number():
     ports = Ports(
         (
             ("i", Value.Inline(b"1")),
@@ -45,14 +45,14 @@ def test_every_kind_of_value_has_its_number():
     assert Ports.bcs.decode(Ports.bcs.encode(ports)) == ports
 
 
-def test_a_text_that_is_too_long_for_an_argument_is_kept_in_chunks():
+def test_long_text_is_split_into_chunks():
     ports = ports_of({"text": "x" * 40_000})
     ((_, value),) = ports.values
     assert [len(chunk) for chunk in value.pos0] == [16_381, 16_381, 7_240]
     assert ports.as_json() == {"text": "x" * 40_000}
 
 
-def test_a_list_is_a_text_for_each_element():
+def test_list_has_one_text_per_element():
     ports = ports_of({"empty": [], "list": [1, {"b": 1, "a": []}, [2, 3]]})
     assert ports.values == (
         ("empty", Value.InlineList(())),
@@ -61,7 +61,7 @@ def test_a_list_is_a_text_for_each_element():
     assert ports.as_json() == {"empty": [], "list": [1, {"b": 1, "a": []}, [2, 3]]}
 
 
-def test_a_long_list_is_in_parts_that_fit_into_an_argument():
+def test_long_list_is_split_into_argument_sized_parts():
     # Quoted, an element takes 98 bytes, and 1 for its length. 16 384 bytes hold 165 of them
     # besides the two bytes of their number: 2 + 165 x 99 = 16 337.
     ports = ports_of({"list": ["x" * 96] * 400})
@@ -70,26 +70,26 @@ def test_a_long_list_is_in_parts_that_fit_into_an_argument():
     assert ports.as_json() == {"list": ["x" * 96] * 400}
 
 
-def test_an_element_may_be_as_long_as_an_argument():
+def test_element_may_have_the_size_of_an_argument():
     ports = ports_of({"list": ["x" * 16_379, "y"]})
     ((_, value),) = ports.values
     assert [[len(text) for text in part] for part in value.pos0] == [[16_381], [3]]
 
 
-def test_a_list_with_an_element_that_is_longer_is_a_text():
+def test_list_with_longer_element_is_encoded_as_text():
     ports = ports_of({"list": ["x" * 16_380, 1]})
     ((_, value),) = ports.values
     assert b"".join(value.pos0) == b'["' + b"x" * 16_380 + b'",1]'
     assert ports.as_json() == {"list": ["x" * 16_380, 1]}
 
 
-def test_a_remote_value_is_not_on_chain():
+def test_as_json_raises_for_remote_value():
     with pytest.raises(ValidationError) as caught:
         Ports((("r", Value.Remote("walrus", b"key")),)).as_json()
     assert caught.value.code == "value_remote"
 
 
-def test_remote_values_are_put_in_their_places():
+def test_as_json_inserts_fetched_values():
     one, two = (RemotePlace("walrus", key) for key in (b"1", b"2"))
     ports = Ports(
         (
@@ -102,25 +102,25 @@ def test_remote_values_are_put_in_their_places():
     assert ports.as_json({one: "one", two: [2]}) == {"a": [[2], "one", [2]], "b": 0, "c": "one"}
     first, second = ({"storage": "walrus", "key": key} for key in "12")
     assert ports.with_places() == {"a": [second, first, second], "b": 0, "c": first}
-    with pytest.raises(ValidationError, match="the port a is kept in the storage walrus"):
+    with pytest.raises(ValidationError, match="the value of port a is in the storage walrus"):
         ports.as_json({one: "one"})
 
 
 @pytest.mark.parametrize("name", ["", "ä"])
-def test_a_port_name_is_ascii(name):
+def test_ports_of_rejects_port_name_that_is_not_ascii(name):
     with pytest.raises(ValidationError) as caught:
         ports_of({name: 1})
     assert caught.value.code == "port_name_invalid"
 
 
-def test_more_ports_than_the_chain_takes_are_refused():
+def test_ports_of_rejects_too_many_ports():
     assert len(ports_of({f"port_{number}": 1 for number in range(32)}).values) == 32
     with pytest.raises(ValidationError) as caught:
         ports_of({f"port_{number}": 1 for number in range(33)})
     assert caught.value.code == "too_many_ports"
 
 
-def test_what_json_cannot_say_is_refused():
+def test_ports_of_rejects_values_outside_json():
     with pytest.raises(ValidationError) as caught:
         ports_of({"a": float("nan")})
     assert caught.value.code == "json_invalid"

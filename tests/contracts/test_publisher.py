@@ -32,7 +32,7 @@ def publisher(admin):
 
 @pytest.fixture
 async def upgraded(publisher, chain, next_package):
-    """The deployment after an upgrade without migration."""
+    """Return the deployment after an upgrade without migration."""
     return (await publisher.upgrade(next_package, chain.deployment)).deployment
 
 
@@ -49,10 +49,10 @@ async def versions_of(client, deployment):
     ]
 
 
-# --- Publishing
+# --- Publication
 
 
-async def test_a_package_is_published_with_registries_of_its_own(user, chain):
+async def test_publish_creates_registries(user, chain):
     result = await Publisher(user).publish()
     assert await versions_of(user, result.deployment) == [1, 1]
     assert result.deployment.tool_registry != chain.deployment.tool_registry
@@ -60,15 +60,15 @@ async def test_a_package_is_published_with_registries_of_its_own(user, chain):
     assert cap.owner == AddressOwner(user.address)
 
 
-async def test_a_rehearsal_publishes_nothing(user):
+async def test_dry_run_publishes_nothing(user):
     before = await user.balance(user.address)
     result = await Publisher(user).rehearsal().publish()
     assert result.deployment is None
-    assert [each.cost.storage_cost > 0 for each in result.sent] == [True]
+    assert [sent.cost.storage_cost > 0 for sent in result.sent] == [True]
     assert await user.balance(user.address) == before
 
 
-async def test_workflows_are_published_beside_tools_with_a_registry_of_their_own(user, chain):
+async def test_publish_workflows_creates_their_registry(user, chain):
     published = (await Publisher(user).publish()).deployment
     package, registry, cap = await user.objects(
         [published.workflows_id, published.dag_registry, published.workflows_upgrade_cap]
@@ -80,7 +80,7 @@ async def test_workflows_are_published_beside_tools_with_a_registry_of_their_own
     assert published.dag_registry != chain.deployment.dag_registry
 
 
-async def test_what_an_interrupted_publication_lacks_is_published_later(user):
+async def test_publish_workflows_completes_interrupted_publication(user):
     tools = (await Publisher(user).publish_tools(load_package())).deployment
     with pytest.raises(NotFoundError) as caught:
         Workflows(user, tools).deployment.workflows  # noqa: B018
@@ -90,13 +90,13 @@ async def test_what_an_interrupted_publication_lacks_is_published_later(user):
     assert (whole.package_id, whole.tool_registry) == (tools.package_id, tools.tool_registry)
 
 
-async def test_only_the_admin_publishes_workflows(user, chain):
+async def test_publish_workflows_fails_for_another_wallet(user, chain):
     with pytest.raises(NotAllowedError) as caught:
         await Publisher(user).publish_workflows(chain.deployment)
     assert caught.value.code == "not_admin"
 
 
-async def test_workflows_are_found_by_the_permit_that_they_were_granted(admin, chain):
+async def test_find_workflows_uses_the_granted_permit(admin, chain):
     known = chain.deployment
     tools = replace(
         known,
@@ -110,12 +110,10 @@ async def test_workflows_are_found_by_the_permit_that_they_were_granted(admin, c
     assert await find_workflows(admin, tools) == whole != known
 
 
-# --- Upgrading
+# --- Upgrades
 
 
-async def test_an_upgrade_keeps_registries_and_names_the_new_version(
-    publisher, chain, next_package
-):
+async def test_upgrade_keeps_registries_and_sets_new_version(publisher, chain, next_package):
     result = await publisher.upgrade(next_package, chain.deployment)
     assert result.version == 2
     assert result.deployment == replace(chain.deployment, package_id=result.deployment.package_id)
@@ -125,7 +123,7 @@ async def test_an_upgrade_keeps_registries_and_names_the_new_version(
     assert package.version == 2
 
 
-async def test_a_rehearsed_upgrade_changes_nothing(admin, chain, next_package):
+async def test_dry_run_of_upgrade_changes_nothing(admin, chain, next_package):
     result = await Publisher(admin, dry_run=True).upgrade(next_package, chain.deployment)
     assert result.deployment == chain.deployment
     assert result.version == 2
@@ -135,21 +133,19 @@ async def test_a_rehearsed_upgrade_changes_nothing(admin, chain, next_package):
     )
 
 
-async def test_what_is_published_already_is_not_published_again(publisher, chain):
+async def test_upgrade_skips_published_version(publisher, chain):
     result = await publisher.upgrade(load_package(), chain.deployment)
     assert (result.sent, result.deployment, result.version) == (None, chain.deployment, 1)
 
 
-async def test_an_upgrade_that_was_not_remembered_is_found(
+async def test_upgrade_finds_version_missing_from_deployment(
     publisher, chain, upgraded, next_package
 ):
     result = await publisher.upgrade(next_package, chain.deployment)
     assert (result.sent, result.deployment, result.version) == (None, upgraded, 2)
 
 
-async def test_an_upgrade_follows_the_newest_version_whatever_is_remembered(
-    publisher, chain, upgraded, fixed_package
-):
+async def test_upgrade_follows_newest_version_on_chain(publisher, chain, upgraded, fixed_package):
     result = await publisher.upgrade(fixed_package, chain.deployment)
     assert result.version == 3
     assert await publisher.client.package_versions(chain.deployment.original_id) == (
@@ -159,9 +155,7 @@ async def test_an_upgrade_follows_the_newest_version_whatever_is_remembered(
     )
 
 
-async def test_an_upgrade_of_workflows_is_linked_to_the_newest_tools(
-    publisher, chain, fixed_package, owner
-):
+async def test_upgrade_of_workflows_links_newest_tools(publisher, chain, fixed_package, owner):
     tools = (await publisher.upgrade(fixed_package, chain.deployment)).deployment
     package = load_workflows(tools.package)
     result = await publisher.upgrade(package, tools, part=Part.WORKFLOWS)
@@ -175,7 +169,7 @@ async def test_an_upgrade_of_workflows_is_linked_to_the_newest_tools(
     assert (again.sent, again.version) == (None, 2)
 
 
-async def test_an_older_package_is_no_upgrade(publisher, upgraded):
+async def test_upgrade_fails_for_older_package(publisher, upgraded):
     with pytest.raises(NotNowError) as caught:
         await publisher.upgrade(load_package(), upgraded)
     assert caught.value.code == "package_outdated"
@@ -183,7 +177,7 @@ async def test_an_older_package_is_no_upgrade(publisher, upgraded):
     assert "this is version 1" in caught.value.message
 
 
-async def test_only_who_has_the_upgrade_cap_upgrades(user, admin, chain, next_package):
+async def test_upgrade_fails_without_upgrade_cap(user, admin, chain, next_package):
     with pytest.raises(NotAllowedError) as caught:
         await Publisher(user).upgrade(next_package, chain.deployment)
     assert caught.value.code == "cap_not_yours"
@@ -191,7 +185,7 @@ async def test_only_who_has_the_upgrade_cap_upgrades(user, admin, chain, next_pa
     assert str(admin.address) in caught.value.message
 
 
-async def test_an_upgrade_that_could_not_be_migrated_is_refused(
+async def test_upgrade_fails_for_wallet_that_cannot_migrate(
     publisher, admin, user, chain, next_package
 ):
     await Administration(admin, chain.deployment).offer(user.address)
@@ -201,31 +195,31 @@ async def test_an_upgrade_that_could_not_be_migrated_is_refused(
     assert caught.value.code == "not_admin"
 
 
-async def test_an_unknown_upgrade_cap_is_said_so(publisher, chain, next_package):
+async def test_upgrade_fails_for_unknown_upgrade_cap(publisher, chain, next_package):
     deployment = replace(chain.deployment, upgrade_cap=None)
     with pytest.raises(NotFoundError) as caught:
         await publisher.upgrade(next_package, deployment)
     assert caught.value.code == "upgrade_cap_unknown"
 
 
-async def test_a_package_that_does_not_exist_is_not_upgraded(publisher, chain, next_package):
+async def test_upgrade_fails_for_missing_package(publisher, chain, next_package):
     deployment = replace(chain.deployment, original_id=Address.of(0xDEAD))
     with pytest.raises(NotFoundError):
         await publisher.upgrade(next_package, deployment)
 
 
-async def test_the_newest_version_is_found_from_the_first(user, chain, upgraded):
+async def test_newest_finds_version_from_the_first(user, chain, upgraded):
     assert await newest(user, chain.deployment) == upgraded
 
 
-# --- Migrating
+# --- Migrations
 
 
-async def test_nothing_is_migrated_before_an_upgrade(publisher, chain):
+async def test_migrate_does_nothing_before_upgrade(publisher, chain):
     assert await publisher.migrate(chain.deployment) is None
 
 
-async def test_a_version_that_asks_for_no_migration_gets_none(
+async def test_migrate_does_nothing_if_version_needs_none(
     publisher, owner, chain, fixed_package, define
 ):
     upgraded = (await publisher.upgrade(fixed_package, chain.deployment)).deployment
@@ -235,43 +229,41 @@ async def test_a_version_that_asks_for_no_migration_gets_none(
     await ToolRegistry(owner, upgraded).unregister(ADD)
 
 
-async def test_one_transaction_migrates_both_registries(publisher, admin, upgraded):
+async def test_migrate_uses_one_transaction_for_all_registries(publisher, admin, upgraded):
     sent = await publisher.migrate(upgraded)
     assert [event.type.name for event in sent.events] == ["RegistryMigrated", "RegistryMigrated"]
     assert await versions_of(admin, upgraded) == [2, 2]
     assert await publisher.migrate(upgraded) is None
 
 
-async def test_a_rehearsed_migration_changes_nothing(publisher, admin, upgraded):
+async def test_dry_run_of_migration_changes_nothing(publisher, admin, upgraded):
     sent = await publisher.rehearsal().migrate(upgraded)
     assert len(sent.events) == 2
     assert await versions_of(admin, upgraded) == [1, 1]
 
 
-async def test_only_the_admin_migrates(user, upgraded):
+async def test_migrate_fails_for_another_wallet(user, upgraded):
     with pytest.raises(NotAllowedError) as caught:
         await Publisher(user).migrate(upgraded)
     assert caught.value.code == "not_admin"
 
 
-async def test_who_is_not_the_admin_is_told_that_nothing_waits(user, migrated):
+async def test_migrate_reports_nothing_to_do_to_any_wallet(user, migrated):
     assert await Publisher(user).migrate(migrated) is None
 
 
-# --- Old and new calls
+# --- Calls of old and new versions
 
 
 @pytest.fixture
 async def tools(owner, chain, define):
-    """The registry of tools, as of the first version, with `ADD` in it."""
+    """Return the registry of tools at the first version, with `ADD` registered."""
     tools = ToolRegistry(owner, chain.deployment)
     await tools.register(Registration(define()))
     return tools
 
 
-async def test_calls_of_the_old_version_are_refused_in_words_after_the_migration(
-    tools, leader, chain, migrated
-):
+async def test_old_version_is_refused_after_migration(tools, leader, chain, migrated):
     with pytest.raises(UsageError, match="The package was upgraded") as caught:
         await tools.update(ADD, timeout_ms=6_000)
     assert caught.value.code == "wrong_version"
@@ -279,9 +271,7 @@ async def test_calls_of_the_old_version_are_refused_in_words_after_the_migration
         await LeaderRegistry(leader, chain.deployment).register("late")
 
 
-async def test_calls_of_the_new_version_work_on_what_the_old_one_made(
-    tools, leader, migrated, define
-):
+async def test_new_version_works_on_old_objects(tools, leader, migrated, define):
     tools = ToolRegistry(tools.client, migrated)
     await tools.register(Registration(define("xyz.example.math.add@2")))
     await tools.unregister(ADD)

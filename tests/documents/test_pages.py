@@ -8,7 +8,7 @@ from documents import Page, Walk, environment_of
 from documents.page import EXECUTED, ROOT, pages
 from documents.walk import PROGRAMS, fresh_folder
 
-# Languages of what is read and not run.
+# Languages of blocks that are not run.
 READ = ("text", "json", "toml", "yaml", "ini", "move", "mermaid", "dockerfile", "systemd")
 PAGES = pages()
 
@@ -16,10 +16,10 @@ PAGES = pages()
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "name",
-    [name for name in PAGES if {each.language for each in Page.read(name).blocks} & {*EXECUTED}],
+    [name for name in PAGES if {block.language for block in Page.read(name).blocks} & {*EXECUTED}],
 )
-def test_a_page_goes_as_it_is_written(name, tmp_path, lend_compiler):
-    # The type checker does not see what is installed as editable.
+def test_page_works_as_written(name, tmp_path, lend_compiler):
+    # The type checker does not see editable installs.
     environment = environment_of(tmp_path / "home", PROGRAMS) | {"MYPYPATH": str(ROOT)}
     lend_compiler(tmp_path / "home/.cache")
     folder = tmp_path / "folder"
@@ -29,12 +29,12 @@ def test_a_page_goes_as_it_is_written(name, tmp_path, lend_compiler):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_block_is_executed_or_of_a_language_that_is_only_read(name):
+def test_blocks_are_executed_or_of_a_read_only_language(name):
     assert {block.language for block in Page.read(name).blocks} <= {*EXECUTED, *READ}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_what_is_written_to_a_file_is_executed_by_a_command(name):
+def test_written_files_are_executed_by_a_command(name):
     page = Page.read(name)
     typed = "\n".join(block.text for block in page.blocks if block.language == "console")
     for block in page.blocks:
@@ -45,14 +45,14 @@ def test_what_is_written_to_a_file_is_executed_by_a_command(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_no_fence_that_the_runner_overlooks(name):
+def test_page_has_no_fence_that_the_runner_overlooks(name):
     page = Page.read(name)
     fences = [line for line in page.text.splitlines() if line.lstrip().startswith(("```", "~~~"))]
     assert len(fences) == 2 * len([block for block in page.blocks if not block.is_hidden])
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_line_of_a_console_is_a_command_or_what_it_prints(name):
+def test_console_lines_are_commands_or_their_output(name):
     for block in Page.read(name).blocks:
         if block.language == "console":
             assert block.text.startswith(("$ ", "^C\n")), block

@@ -1,4 +1,4 @@
-"""The runner itself: it finds what a page says wrongly."""
+"""The runner itself: it finds errors in pages."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from documents.walk import PROGRAMS
 
 @pytest.fixture
 def follow(tmp_path):
-    """Follows a page with this text, in which `fence` is that of a block."""
+    """Return a function that follows a page with this text, in which `~~~` fences a block."""
 
     def follow(text):
         (tmp_path / "folder").mkdir()
@@ -26,7 +26,7 @@ def follow(tmp_path):
     return follow
 
 
-def test_a_terminal_goes_on_from_block_to_block(follow):
+def test_terminal_continues_from_block_to_block(follow):
     follow(
         "~~~console\n$ mkdir inner && cd inner\n$ name=Ada\n~~~\n\n"
         "~~~console\n$ echo $name in $(basename $PWD)\nAda in inner\n~~~\n"
@@ -45,19 +45,19 @@ def test_a_terminal_goes_on_from_block_to_block(follow):
         ("~~~python\nraise ValueError('no')\n~~~\n", "ValueError: no"),
         ("~~~python\nimport warnings\nwarnings.warn('old')\n~~~\n", "UserWarning: old"),
         ('~~~console title="B"\n$ echo two\none\n~~~\n', "`echo two` printed:\ntwo"),
-        ("~~~console\n$ pip install 'nexus-tools[nothing]'\n~~~\n", "has no extra"),
+        ("~~~console\n$ pip install 'nexus-tools[nothing]'\n~~~\n", "does not have an extra"),
         (
             '~~~console\n$ echo 1 > a.py\n~~~\n~~~python title="a.py"\n2\n~~~\n',
             "a.py has other text",
         ),
     ],
 )
-def test_what_is_wrong_is_found_where_it_stands(follow, text, said):
+def test_error_is_reported_at_its_line(follow, text, said):
     with pytest.raises(UnexpectedError, match=re.escape(said)):
         follow(text)
 
 
-def test_a_command_runs_on_beside_once_it_has_printed_what_is_shown(follow):
+def test_command_continues_in_the_background_after_the_shown_output(follow):
     follow(
         "~~~console\n$ mkfifo pipe\n~~~\n\n"
         '~~~console title="B"\n$ echo ready; cat pipe\nready\n~~~\n\n'
@@ -66,7 +66,7 @@ def test_a_command_runs_on_beside_once_it_has_printed_what_is_shown(follow):
     )
 
 
-def test_python_goes_on_and_awaits(follow):
+def test_python_continues_and_awaits(follow):
     follow(
         "~~~python\nimport asyncio\nn = 1\n~~~\n"
         "<!-- python\nn += 1\n-->\n"
@@ -74,7 +74,7 @@ def test_python_goes_on_and_awaits(follow):
     )
 
 
-def test_a_port_of_a_page_is_another_one_on_the_machine(follow):
+def test_port_of_a_page_is_mapped_to_a_free_port(follow):
     serve = (
         "python -c \"import socket; s = socket.create_server(('127.0.0.1', 8080)); print('up')\""
     )
@@ -94,7 +94,7 @@ def test_a_port_of_a_page_is_another_one_on_the_machine(follow):
         ("200 after 1 ms\n", "200 after 12 ms\n"),
     ],
 )
-def test_what_varies_may_vary(output, shown):
+def test_variable_output_may_differ(output, shown):
     assert is_shown(output, shown)
 
 
@@ -109,11 +109,11 @@ def test_what_varies_may_vary(output, shown):
         ("0xab\n", "0xcd\n"),
     ],
 )
-def test_nothing_else_may(output, shown):
+def test_other_output_must_be_equal(output, shown):
     assert not is_shown(output, shown)
 
 
-def test_a_line_is_waited_for_as_a_whole():
+def test_output_is_read_by_whole_lines():
     assert not begins_as_shown("listens at 127", "listens at 127…\n")
     assert begins_as_shown("listens at 127.0.0.1\nmore", "listens at 127…\n")
 
@@ -131,7 +131,7 @@ signal.pause()
 
 
 @pytest.mark.parametrize("watched", [False, True])
-def test_what_prints_much_when_it_is_interrupted_ends_by_itself(tmp_path, watched):
+def test_interrupted_program_with_much_output_ends_by_itself(tmp_path, watched):
     environment = environment_of(tmp_path / "home", PROGRAMS)
     (tmp_path / "loquacious.py").write_text(LOQUACIOUS)
     terminal = Terminal.shell(tmp_path, environment, watched=watched)
@@ -141,7 +141,7 @@ def test_what_prints_much_when_it_is_interrupted_ends_by_itself(tmp_path, watche
     assert (tmp_path / "ended").exists()
 
 
-def test_a_terminal_does_not_wait_for_what_it_leaves_behind(tmp_path, monkeypatch):
+def test_terminal_does_not_wait_for_background_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal_module, "END_PATIENCE_S", 1_000)
     terminal = Terminal.shell(tmp_path, environment_of(tmp_path / "home", PROGRAMS))
     terminal.type("sleep 1000 & echo $!")

@@ -1,4 +1,4 @@
-"""What stands beside the pages: the navigation, the pictures, the generated references."""
+"""The website around the pages: the navigation, the diagrams, the generated references."""
 
 import re
 import tomllib
@@ -21,19 +21,19 @@ from website.copying import mark_commands
 
 DOCS = ROOT / "docs"
 FOLDER_HINT = (
-    "if you made it before, you already have it: continue."
-    " Otherwise name another folder with --directory"
+    "If you created this project before, continue with it."
+    " Otherwise choose another folder with --directory."
 )
 NAMED = set(re.findall(r'"([\w/-]+\.md)"', (DOCS / "zensical.toml").read_text()))
 
 
-def test_every_page_has_a_place_in_the_navigation():
+def test_every_page_is_in_the_navigation():
     written = {name.removeprefix("docs/") for name in pages() if name.startswith("docs/")}
     assert written - NAMED == set()
 
 
 def test_every_page_is_in_one_of_the_folders():
-    """But for the landing page, the tutorial, and pages for contributors and auditors."""
+    """Exceptions are the landing page, the tutorial, and pages for contributors and auditors."""
     names = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     assert {name for name in names if "/" not in name} == {
         "index.md",
@@ -44,15 +44,15 @@ def test_every_page_is_in_one_of_the_folders():
     assert {name.split("/")[0] for name in names if "/" in name} == {*PARTS}
 
 
-@pytest.mark.parametrize("name", [each for each in pages() if each.startswith("docs/")])
-def test_the_first_sentence_of_a_page_says_for_whom_it_is_and_what_for(name):
+@pytest.mark.parametrize("name", [page for page in pages() if page.startswith("docs/")])
+def test_first_sentence_of_a_page_names_audience_and_purpose(name):
     title, _, first = Page.read(name).text.split("\n")[:3]
     assert title.startswith("# ")
     assert re.match(r"For [\w`]", first), first
 
 
 @pytest.mark.parametrize("name", pages())
-def test_a_link_to_a_file_or_a_heading_leads_to_it(name):
+def test_links_to_files_and_headings_are_valid(name):
     for place in re.findall(r"(?<!!)\[[^\]]*\]\(((?!https?:)[^)\s]+)\)", Page.read(name).text):
         path, _, anchor = place.partition("#")
         target = (ROOT / name).parent / path if path else ROOT / name
@@ -62,10 +62,10 @@ def test_a_link_to_a_file_or_a_heading_leads_to_it(name):
 
 def anchors(text):
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_a_page_that_the_code_names_is_there():
+def test_pages_that_the_code_names_exist():
     folders = ("nexus_tools", "tests", "scripts", "deploy", "examples", "move")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
     files += [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "pyproject.toml"]
@@ -75,7 +75,7 @@ def test_a_page_that_the_code_names_is_there():
     assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
-def test_the_navigation_has_a_part_for_each_role():
+def test_navigation_has_a_part_for_each_role():
     document = tomllib.loads((DOCS / "zensical.toml").read_text())
     parts = {title: pages for part in document["project"]["nav"] for title, pages in part.items()}
     assert [*parts] == [
@@ -86,14 +86,14 @@ def test_the_navigation_has_a_part_for_each_role():
     assert max(len(pages) for pages in parts.values()) <= 8
 
 
-def test_pages_have_one_place_in_the_navigation_each():
+def test_pages_are_in_the_navigation_once():
     named = re.findall(r'"([\w./-]+\.md)"', (DOCS / "zensical.toml").read_text())
     assert sorted(named) == sorted(set(named))
 
 
 @pytest.fixture
 def assembled(tmp_path, monkeypatch):
-    """The folder of the pages before the site is built of them."""
+    """Return the folder of the pages from which the website is built."""
     monkeypatch.setattr(website_main, "BUILD", tmp_path / "build")
     monkeypatch.setattr(website_main, "PAGES", tmp_path / "build" / "pages")
     return tmp_path / "build" / "pages"
@@ -115,7 +115,7 @@ def test_links_to_files_outside_of_docs_lead_to_copies(assembled):
 
 
 @pytest.mark.usefixtures("assembled")
-def test_a_page_without_a_place_is_not_built(monkeypatch):
+def test_page_outside_the_navigation_is_not_built(monkeypatch):
     monkeypatch.setitem(GENERATED, "lost", settings)
     with pytest.raises(ValueError, match=r"does not name reference/lost\.md"):
         website_main.assemble()
@@ -129,7 +129,7 @@ CONSOLE = """$ cat &lt;a | \\
 """
 
 
-def test_copy_buttons_copy_commands_alone(tmp_path):
+def test_copy_buttons_copy_only_commands(tmp_path):
     page = tmp_path / "guide" / "index.html"
     page.parent.mkdir()
     block = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
@@ -143,17 +143,17 @@ def test_copy_buttons_copy_commands_alone(tmp_path):
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_what_is_drawn(name):
+def test_diagrams_are_up_to_date(name):
     drawn = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
     assert PICTURES[name]() == drawn, "run scripts/pictures"
 
 
-def test_there_is_no_other_picture():
+def test_all_pictures_are_drawn():
     assert {path.stem for path in (DOCS / "pictures").iterdir()} == set(PICTURES)
 
 
 @pytest.mark.parametrize("name", pages())
-def test_a_picture_that_a_page_shows_is_there_and_says_what_it_shows(name):
+def test_pictures_of_pages_exist_and_have_alternative_texts(name):
     page = Page.read(name)
     for text, place in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.text):
         assert ((ROOT / name).parent / place).is_file()
@@ -173,19 +173,19 @@ def test_every_command_has_its_section_in_the_reference():
 def test_every_error_has_a_code_a_meaning_and_an_instruction():
     raised = errors.all_by_kind()
     texts = [
-        text for kind in raised.values() for each in kind for text in (each.message, each.hint)
+        text for kind in raised.values() for error in kind for text in (error.message, error.hint)
     ]
-    assert len({each.code for kind in raised.values() for each in kind}) > 200
+    assert len({error.code for kind in raised.values() for error in kind}) > 200
     assert [(text, flaw(text)) for text in texts if flaw(text)] == []
-    assert "delay_not_over" in {each.code for each in raised["NotNowError"]}
+    assert "delay_not_over" in {error.code for error in raised["NotNowError"]}
 
 
-def test_texts_of_errors_come_from_constants_helpers_and_callers():
+def test_error_texts_come_from_constants_helpers_and_callers():
     raised = errors.all_by_kind()
-    hints = {(each.code, each.hint) for kind in raised.values() for each in kind}
+    hints = {(error.code, error.hint) for kind in raised.values() for error in kind}
     assert ("framework_not_found", "pip install 'nexus-tools[localnet]'") in hints
     assert ("folder_not_empty", FOLDER_HINT) in hints
-    (told,) = {each.message for each in raised["NotNowError"] if each.code == "state_locked"}
+    (told,) = {error.message for error in raised["NotNowError"] if error.code == "state_locked"}
     assert told == "the state in {path} is in use by another process"
 
 
@@ -209,7 +209,7 @@ def test_cells_of_generated_pages_show_their_whole_text(name):
         ("", False),
     ],
 )
-def test_flaw_finds_texts_that_are_not_whole(text, is_whole):
+def test_flaw_finds_incomplete_texts(text, is_whole):
     assert (not flaw(text)) is is_whole
 
 
@@ -219,20 +219,20 @@ def test_page_of_errors_is_not_built_with_a_flaw(monkeypatch):
         errors.page()
 
 
-def test_every_public_function_of_the_move_packages_is_in_the_reference():
+def test_every_public_move_function_is_in_the_reference():
     page = move.page()
     for path in (path for folder in move.SOURCES for path in folder.glob("*.move")):
         for name in re.findall(r"^public fun (\w+)", path.read_text(), re.MULTILINE):
             assert f"public fun {name}" in page
 
 
-def test_what_is_built_is_not_committed():
+def test_build_output_is_not_committed():
     assert BUILD.relative_to(ROOT).parts[0] + "/" in (ROOT / ".gitignore").read_text().split()
     assert PAGES.is_relative_to(BUILD)
 
 
-def test_the_protocol_of_tools_is_told_whole():
-    """Each header, and each problem with its status and with what a Leader makes of it."""
+def test_tool_protocol_is_documented_completely():
+    """It covers each header, and each problem with its status and the Leader's reaction."""
     page = Page.read("docs/reference/tools.md").text
     assert [name for name in protocol.CALL_HEADERS if f"\n| `{name}` |" not in page] == []
     rows = re.findall(r"^\| (\d{3}) \| (.*?) \| (.*?) \|$", page, re.MULTILINE)

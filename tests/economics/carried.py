@@ -1,6 +1,6 @@
-"""An execution whose parties are weighed: who pays what for each transaction of its leader.
+"""An execution whose costs and payments are measured for each transaction of its leader.
 
-The leader sends what a Leader sends: a closing, `advance`, and the steps that follow.
+The leader sends the same transactions as a Leader: a closing, `advance`, and the following steps.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ MIST = 10**9
 
 @dataclass
 class Stage:
-    """A chain on which `owner` runs workflows that `worker` carries for `leader`."""
+    """A chain on which `owner` runs workflows that `worker` dispatches for `leader`."""
 
     deployment: object
     owner: object
@@ -51,7 +51,7 @@ class Stage:
     """Whether its leader sends what is too large."""
 
     async def register_tool(self, definition, *, signs=False, **terms):
-        """A free tool that is open to all leaders, and signs its answers if it is to."""
+        """Register a free tool that is open to all leaders, and signs its answers on request."""
         if signs:
             terms |= {"keys": (KEY.public_key,), "requires_signed_outcome": True}
         tools = ToolRegistry(self.owner, self.deployment)
@@ -63,7 +63,7 @@ class Stage:
         await ToolRegistry(self.owner, self.deployment).update(fqn, **terms)
 
     async def publish(self, document):
-        """The workflow of a document."""
+        """Publish the workflow of a document."""
         self.published += 1
         fqn = f"xyz.example.economy.flow{self.published}@1"
         workflows = Workflows(self.owner, self.deployment)
@@ -71,14 +71,14 @@ class Stage:
         return await workflows.get(fqn)
 
     async def begin(self, workflow, values=None, **terms):
-        """An execution of it, with entry values by vertex and port."""
+        """Start an execution of it, with entry values by vertex and port."""
         execution = CarriedExecution(self, workflow)
         await execution.begin(values or {}, **terms)
         return execution
 
 
 class CarriedExecution:
-    """One execution; `gained_mist` has what each transaction of the worker brought it, net."""
+    """One execution; `gained_mist` is the net gain of the worker's transactions."""
 
     def __init__(self, stage, workflow):
         self.stage, self.workflow, self.plan = stage, workflow, workflow.plan
@@ -127,20 +127,20 @@ class CarriedExecution:
         return events
 
     def _has_begun(self, events):
-        [begun] = [each for each in events if isinstance(each, ExecutionBegun)]
+        [begun] = [event for event in events if isinstance(event, ExecutionBegun)]
         self.id = begun.execution
         foresight = Foresight(self.plan)
         foresight.begun(DEFAULT_GROUP)
         self.steps = foresight.steps()
 
     async def take(self, steps=None):
-        """Take the steps that are due as the worker."""
+        """Execute the due steps as the worker."""
         builder = TransactionBuilder()
         self._add_steps(builder, self.steps if steps is None else steps)
         await self.send(builder)
 
     async def close(self, vertex, answer, *, path=(), signed=False):
-        """Close a run with an answer, or a failure, and go on, in one transaction.
+        """Close a run with an answer or a failure, and continue, in one transaction.
 
         A signed answer to inputs that are too large fails, as with a Leader. Return the outcome.
         """
@@ -159,7 +159,7 @@ class CarriedExecution:
         return answer
 
     async def _signed(self, run, event, answer, *, signed=True):
-        """An answer with its signature, and what putting its inputs together needs."""
+        """Return an answer with its signature, and the data needed to assemble its inputs."""
         stage = self.stage
         execution = await PackageClient(stage.worker, stage.deployment).read(self.id, Execution)
         resolver = RunResolver(stage.worker, stage.deployment)
@@ -190,30 +190,30 @@ class CarriedExecution:
             commands.add(builder, self.id, self.stage.leader, step)
 
     async def send(self, builder):
-        """Send a transaction of the worker; return its events."""
+        """Send a transaction of the worker, and return its events."""
         worker = self.stage.worker
         before = await worker.balance(worker.address)
         sent = await PackageClient(worker, self.stage.deployment).send(builder)
         events = self._events(sent)
-        for each in events:
-            if isinstance(each, InvocationRequested):
-                run = each.attempt.run
-                self.requests[Run(self.names[run.vertex], tuple(run.path))] = each
-            if isinstance(each, RunRefused):
-                self.refusals.append(each.reason)
-            if isinstance(each, ExecutionEnded):
-                self.ended = each
+        for entry in events:
+            if isinstance(entry, InvocationRequested):
+                run = entry.attempt.run
+                self.requests[Run(self.names[run.vertex], tuple(run.path))] = entry
+            if isinstance(entry, RunRefused):
+                self.refusals.append(entry.reason)
+            if isinstance(entry, ExecutionEnded):
+                self.ended = entry
         self.costs.append(sent.cost)
-        self.fees_mist.append(sum(getattr(each, "fee_mist", 0) for each in events))
+        self.fees_mist.append(sum(getattr(event, "fee_mist", 0) for event in events))
         self.gained_mist.append(await worker.balance(worker.address) - before)
         return events
 
     async def clean(self):
-        """Delete all that is left, as the owner."""
+        """Delete all remaining objects as the owner."""
         await Executions(self.stage.owner, self.stage.deployment).clean(self.id)
 
     def _events(self, sent):
-        return [parse_event(self.stage.deployment, each) for each in sent.events]
+        return [parse_event(self.stage.deployment, event) for event in sent.events]
 
 
 def _digest(ports):

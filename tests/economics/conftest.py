@@ -1,4 +1,4 @@
-"""Who gains and who loses: the purses of all parties, before and after what one of them does."""
+"""The balances of all parties before and after an action of one of them."""
 
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from nexus_tools.tool import Answer, Failure, FailureReason
 
 @dataclass
 class Round:
-    """What a stretch of time brought each party, in MIST, gas included."""
+    """The gain of each party in a period, in MIST, including gas."""
 
     before: dict
     gained: dict = field(default_factory=dict)
@@ -25,11 +25,11 @@ class Round:
 
 
 class Parties:
-    """The admin, the owner of tools, the leader, the user, who requests, and a stranger; and their
-    purses.
+    """The admin, the tool owner, the leader, the user (a requester), an attacker, and their funds.
 
-    A purse is what an address has in coins and in its address balance. What it has locked as
-    collateral is counted by whoever locks it.
+    A balance is the sum of an address's coins and its address balance. Locked collateral counts for
+    the
+    party that locks it.
     """
 
     PRICE_MIST = 100_000_000
@@ -66,25 +66,25 @@ class Parties:
         self.chain.net.advance_clock(milliseconds)
 
     def pass_windows(self):
-        """As long as any invocation waits: two windows of 5 + 15 s, and a second."""
+        """Wait as long as any invocation does: two windows of 5 + 15 s, and a second."""
         self.pass_time(41_000)
 
     async def register_tool(self, definition, *leaders, price_mist=PRICE_MIST, **terms):
-        """A tool of the owner, for these leaders."""
+        """Register a tool of the owner for these leaders."""
         wanted = Registration(definition, price_mist=price_mist, leaders=leaders, **terms)
         await self.tools().register(wanted)
         return await self.tools().get(definition.fqn)
 
     async def register_leader(self, party, name):
-        """A leader of a party, active; gives its id."""
+        """Register and activate a leader of a party, and return its ID."""
         return (await self.leaders(party).register(name, activate=True))[1]
 
     async def request(self, tool, party="user", **terms):
-        """An invocation that a party requests; gives its id."""
+        """Request an invocation as a party, and return its ID."""
         return (await self.invocations(party).request(tool, self.INPUTS, **terms))[1]
 
     async def honest(self, tool, leader, inputs=INPUTS, party="leader"):
-        """What an honest invocation brings each party, when it is settled and deleted."""
+        """Return the gain of each party from an honest invocation, settled and deleted."""
         async with self.round() as played:
             invocations = self.invocations()
             _, invocation = await invocations.request(tool, inputs, leaders=[leader])
@@ -98,14 +98,14 @@ class Parties:
         return await self.invocations(party).close(leader, outcomes)
 
     async def fail(self, leader, *invocations, party="leader"):
-        """Fail them likewise."""
+        """Fail invocations as a worker of a leader, in one transaction."""
         outcomes = dict.fromkeys(invocations, self.FAILURE)
         return await self.invocations(party).close(leader, outcomes)
 
 
 @pytest.fixture
 async def stranger(chain):
-    """Somebody whom nobody chose, with 1 000 SUI."""
+    """Return an unrelated account with 1 000 SUI."""
     key = KeyPair.from_bytes(b"\0" + bytes([77] * 32))
     chain.net.fund(key.address, 1_000 * 10**9)
     quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
@@ -121,13 +121,13 @@ def parties(chain, admin, owner, leader, user, stranger):
 
 @pytest.fixture
 async def tool(parties, define, active_leader):
-    """A tool of the owner that costs 0.1 SUI, for `active_leader` alone."""
+    """Register a tool of the owner that costs 0.1 SUI and accepts only `active_leader`."""
     return await parties.register_tool(define(), active_leader)
 
 
 @pytest.fixture
 def refused():
-    """What is tried inside is refused for this reason, by us or by the chain."""
+    """Return a context manager that expects a refusal with a code, by the client or the chain."""
 
     @contextmanager
     def refused(code):
@@ -140,7 +140,7 @@ def refused():
 
 @pytest.fixture
 def told(record_property, request):
-    """Tells what an attacker gained and what it cost others: a line of the table at the end."""
+    """Return a function that records an attacker's gain and damage for the final table."""
 
     def tell(profit_mist, damage_mist=0, whose="nobody"):
         record_property("economics", (request.node.name, profit_mist, damage_mist, whose))
@@ -150,16 +150,16 @@ def told(record_property, request):
 
 @pytest.fixture
 def attack(parties, told):
-    """What a party tries inside is told: its profit, and the loss of who lost the most by it.
+    """Return a context manager that records the profit of a party and the largest loss of another.
 
-    `honest` is what each would have had without the attack.
+    `honest` is the gain of each party without the attack.
     """
 
     @asynccontextmanager
     async def attack(party, honest=None):
         async with parties.round() as played:
             yield played
-        more = {each: mist - (honest or {}).get(each, 0) for each, mist in played.gained.items()}
+        more = {party: mist - (honest or {}).get(party, 0) for party, mist in played.gained.items()}
         profit_mist = more.pop(party)
         whose = min(more, key=more.get)
         lost_mist = max(0, -more[whose])
@@ -169,7 +169,7 @@ def attack(parties, told):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """The table of all attacks that were played, with profit and damage in MIST."""
+    """Print the table of all attacks with profit and damage in MIST."""
     rows = [
         value
         for report in terminalreporter.stats.get("passed", [])

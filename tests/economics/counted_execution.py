@@ -1,6 +1,6 @@
-"""The semantics of a workflow that count what `records.move` counts: bytes and effort.
+"""The semantics of a workflow with the counters of `records.move`: bytes and effort.
 
-Each region closes by a step of its own, as on chain.
+Each region closes by a separate step, as on chain.
 """
 
 from nexus_tools.workflow import BlockKind, EdgeKind, Execution, InputPort
@@ -55,12 +55,12 @@ class CountedRecords(Records):
         return is_first
 
     def edges_to(self, block, target):
-        """The edges by which a region gathers a list."""
+        """Return the edges by which a region gathers a list."""
         return [
-            each
+            edge
             for vertex in self.plan.vertices.values()
-            for each in vertex.into.get(target.port, ())
-            if each.left == block and each.target == target
+            for edge in vertex.into.get(target.port, ())
+            if edge.left == block and edge.target == target
         ]
 
     def has(self, block, path, need):
@@ -75,7 +75,7 @@ class CountedRecords(Records):
         return self.was_inside
 
     def scan(self, target, path, *, static):
-        """Count the search for what was brought to blocks around a path."""
+        """Count the search for values of blocks around a path."""
         for depth, block in enumerate(self.plan.vertices[target.vertex].blocks[: len(path) + 1]):
             self.effort += LOOK
             instance = self.instances.get((block, path[:depth]))
@@ -86,11 +86,11 @@ class CountedRecords(Records):
                     return
 
     def look(self, run):
-        """Count a look at what the ports of a run have."""
+        """Count a read of a run's ports."""
         vertex, record = self.plan.vertices[run.vertex], self.runs.get(run)
         brought = record.brought if record else {}
         around = ((block, run.path[:depth]) for depth, block in enumerate(vertex.blocks))
-        known = (self.instances[each] for each in around if each in self.instances)
+        known = (self.instances[item] for item in around if item in self.instances)
         self.effort += LOOK + PORT * len(vertex.into) + BROUGHT * sum(len(x.brought) for x in known)
         for port, edges in vertex.into.items():
             target = InputPort(run.vertex, port)
@@ -103,7 +103,7 @@ class CountedRecords(Records):
 
 
 class CountedExecution(Execution):
-    """An execution of which regions wait to be gathered, with counted records."""
+    """An execution with counted records, whose regions wait to be gathered."""
 
     def __init__(self, plan):
         super().__init__(plan)
@@ -123,18 +123,18 @@ class CountedExecution(Execution):
 
     @property
     def is_over(self):
-        """Whether nothing happens any more."""
+        """Whether nothing more can happen."""
         left = self._ready or self._unfinished or self.waiting_regions
         return not self._under_way and (self.is_ending or not left)
 
     def take_counts(self):
-        """The bytes and the effort since the last time."""
+        """Return and reset the counted bytes and effort."""
         counts = self._records.written, self._records.effort
         self._records.written = self._records.effort = 0
         return counts
 
     def gather(self, block, path):
-        """Bring what a region gathered out of it; false if something in it is left to do."""
+        """Move gathered lists out of a region. Return False if the region is not finished."""
         if self.is_ending or (block, path) not in self.waiting_regions:
             return False
         del self.waiting_regions[block, path]
@@ -174,7 +174,7 @@ class CountedExecution(Execution):
     def _check_instance(self, number, path):
         block, record = self.plan.blocks[number], self._records.instances.get((number, path))
         if block.kind is BlockKind.REGION and (record is None or record.is_open):
-            # Whoever looks finds out after the needs that nothing is to be opened.
+            # The check that nothing has to be opened follows after the needs.
             if self._ending is None:
                 all(self._records.has(number, path, need) for need in block.needs)
             return

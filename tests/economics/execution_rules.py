@@ -1,6 +1,6 @@
-"""The rules of an execution as pure arithmetic: what a leader is paid for each transaction.
+"""The rules of an execution as pure arithmetic: the payment of a leader for each transaction.
 
-It takes the same calls as an execution on chain that `PlayedExecution` carries.
+It has the same methods as `PlayedExecution`, an execution on chain.
 """
 
 from collections import Counter
@@ -57,7 +57,7 @@ def following_steps(plan, run, attempt, answer):
 
 @dataclass(frozen=True)
 class ClosedRun:
-    """A run that is closed, and that the execution has not gone on with."""
+    """A closed run that the execution has not processed yet."""
 
     invocation: int
     outcome: Settled | Failed
@@ -72,9 +72,9 @@ class RuledClock:
 
 
 class RuledExecution:
-    """One execution by the rules; `paid` has the payment of each transaction of the worker.
+    """One execution by the rules; `paid` lists the payments of the worker's transactions.
 
-    Its worker is one of the first of so many `leaders`.
+    Its worker belongs to one of the first `leaders`.
     """
 
     def __init__(self, document, plan, kind_of, fees, *, clock=None, leaders=1):
@@ -83,10 +83,13 @@ class RuledExecution:
         self.kind_of, self.fees = kind_of, fees
         self.paid, self.closings = [], Counter()
         edges = [
-            edge for each in plan.vertices.values() for into in each.into.values() for edge in into
+            edge
+            for vertex in plan.vertices.values()
+            for into in vertex.into.values()
+            for edge in into
         ]
         shared = document, plan, fees, kind_of, self.clock, *edges
-        self._shared = {id(each): each for each in shared}
+        self._shared = {id(item): item for item in shared}
         self.semantics = CountedExecution(plan)
         self.requests, self.closed, self.expires_at_ms = {}, {}, {}
         self.invocations, self.states, self.payments = {}, {}, {}
@@ -104,7 +107,7 @@ class RuledExecution:
         lasts_ms=DAY_MS,
         is_scheduled=False,
     ):
-        """Begin it with entry values by vertex and port; return the bytes of its records."""
+        """Start it with entry values by vertex and port, and return the bytes of its records."""
         self.values, self.max_steps, self.is_scheduled = values, max_steps, is_scheduled
         self.given_mist = self.funds_mist = funds_mist
         self.lasts_ms, self.deadline_ms = lasts_ms, self.clock.now_ms + lasts_ms
@@ -119,12 +122,12 @@ class RuledExecution:
         return written
 
     def take(self, steps=None):
-        """Take steps as the worker."""
+        """Execute steps as the worker."""
         with self._transaction() as paid:
             self._take(self.steps if steps is None else steps, paid)
 
     def close(self, run, answer, *, goes_on=True):
-        """Close a run with an answer or a failure, and go on; return the outcome."""
+        """Close a run with an answer or a failure, continue, and return the outcome."""
         attempt = self.requests[run][1]
         with self._transaction() as paid:
             self.closings[run] += 1
@@ -136,7 +139,7 @@ class RuledExecution:
         return answer
 
     def advance(self, run, *, as_leader=True):
-        """Go on with a run that is closed, or that nobody closed in time."""
+        """Continue with a run that is closed or expired."""
         with self._transaction() as paid:
             paid.is_leader = as_leader
             if run in self.requests:
@@ -146,7 +149,7 @@ class RuledExecution:
             self._advance(run, paid)
 
     def stop(self, status):
-        """End the execution early: its owner cancels, or its time is over."""
+        """End the execution early, because its owner cancels or its deadline has passed."""
         self.semantics.end_early(status)
         self._finish()
 
@@ -160,20 +163,20 @@ class RuledExecution:
         self.is_timeout_raised = True
 
     def expire_all(self):
-        """Let the time of all that is under way pass."""
+        """Let all pending invocations expire."""
         self.clock.now_ms += (WINDOW_MS + 1_000) * self.leaders
 
     def pass_deadline(self):
-        """Let the time of the execution pass."""
+        """Let the deadline of the execution pass."""
         self.clock.now_ms += DAY_MS
 
     def expire(self):
-        """End the execution because its time is over."""
+        """End the execution because its deadline has passed."""
         if not self.has_ended:
             self.stop(Status.TIMED_OUT)
 
     def due(self):
-        """Return the steps that can be taken now."""
+        """Return the steps that can be executed now."""
         ready, iterations = [], {}
         for run in self.semantics.ready():
             found = self.semantics.records.cursor_of(run)
@@ -183,17 +186,17 @@ class RuledExecution:
                 key = run.vertex, found[0][1]
                 iterations[key] = iterations.get(key, 0) + 1
         ready += [RequestIterations(*key, count) for key, count in iterations.items()]
-        return (*ready, *(Gather(*each) for each in self.semantics.waiting_regions))
+        return (*ready, *(Gather(*region) for region in self.semantics.waiting_regions))
 
     @property
     def overdue(self):
-        """The runs that nobody closed in time."""
+        """The expired runs that were not closed."""
         now_ms = self.clock.now_ms
         return {run for run in self.requests if self.expires_at_ms[run] <= now_ms}
 
     @property
     def is_late(self):
-        """Whether its time is over."""
+        """Whether its deadline has passed."""
         return self.clock.now_ms >= self.deadline_ms
 
     @property
@@ -203,7 +206,7 @@ class RuledExecution:
 
     @property
     def spent_mist(self):
-        """What its worker was paid in total."""
+        """The total payment of its worker."""
         return sum(paid.mist for paid in self.paid)
 
     @property
@@ -215,7 +218,7 @@ class RuledExecution:
 
     @contextmanager
     def _transaction(self):
-        """A transaction as a whole: if funds are short, nothing of it happens."""
+        """Undo the whole transaction if the funds are insufficient."""
         before = None if self.funds_mist > AMPLE_MIST else self._copy()
         self.paid.append(Paid())
         try:
@@ -232,7 +235,7 @@ class RuledExecution:
         return deepcopy(changing, dict(self._shared))
 
     def _settle(self, run, answer, paid):
-        """Close a run; return the outcome, which is a failure if the inputs are too large."""
+        """Close a run, and return the outcome, which is a failure if the inputs are too large."""
         invocation, _ = self.requests.pop(run)
         kind = self.kind_of(run.vertex)
         if isinstance(answer, Answer) and kind.is_read:
@@ -292,7 +295,7 @@ class RuledExecution:
         self.funds_mist -= stored_mist + fees_mist - lacking_mist
 
     def _finish(self):
-        """Pay back what is not needed any more, once the execution ends or goes on no more."""
+        """Refund unused funds when the execution ends or cannot continue."""
         if self.has_ended:
             return
         if self.semantics.is_over:
@@ -346,7 +349,7 @@ class RuledExecution:
         self._request([records.iteration(vertex, path, first + i) for i in range(count)], paid)
 
     def _ends_late(self):
-        """End the execution if its time is over; return whether it is."""
+        """End the execution if its deadline has passed, and return whether it has."""
         if self.is_late:
             self.expire()
         return self.is_late

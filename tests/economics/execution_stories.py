@@ -31,11 +31,11 @@ FIRST = int(os.environ.get("NEXUS_TOOLS_FIRST_DOCUMENT", "0"))
 MOST_CLOSINGS, MOST_LEFT = 40, 12
 REFILL_MIST = 100 * MIST
 SIZES = (0, 10, 1_000, 8_000, 16_000, 20_000, 32_000)
-"""Sizes of the two values of an answer, which has 65 536 bytes at most."""
+"""Sizes of the two values of an answer, which has at most 65 536 bytes."""
 
 
 class OwnerPlay(Enum):
-    """What the owner of an execution does."""
+    """A strategy of the owner of an execution."""
 
     HONEST = auto()
     CANCELS = auto()
@@ -53,7 +53,7 @@ class OwnerPlay(Enum):
 
 
 class LeaderPlay(Enum):
-    """What a leader does with the runs that it may close."""
+    """A strategy of a leader for the runs that it may close."""
 
     HONEST = auto()
     FAILS = auto()
@@ -66,7 +66,7 @@ class LeaderPlay(Enum):
 
 
 class ToolPlay(Enum):
-    """What a tool responds."""
+    """A strategy of a tool for its responses."""
 
     ANSWERS = auto()
     """It always answers, sometimes in a variant that leads nowhere."""
@@ -93,8 +93,8 @@ class Story:
 
     @property
     def key(self):
-        """What tells it from other stories of this seed."""
-        attempts = tuple(each.attempts for each in self.document.vertices)
+        """The values that distinguish it from other stories of this seed."""
+        attempts = tuple(vertex.attempts for vertex in self.document.vertices)
         return self.seed, attempts, self.owner, self.leader, self.tool
 
     @property
@@ -110,11 +110,11 @@ class Story:
 
     @property
     def is_refilled(self):
-        """Whether the owner refills funds that are short."""
+        """Whether the owner refills insufficient funds."""
         return self.seed % 3 == 0
 
     def funds_mist(self, fees):
-        """Return the funds that the owner gives."""
+        """Return the funds from the owner."""
         if self.owner not in (OwnerPlay.EXACT, OwnerPlay.LESS):
             return 60 * MIST
         cost = self.estimate(fees)
@@ -123,7 +123,7 @@ class Story:
         return Random(f"funds {self.seed}").randint(0, cost.once_mist)
 
     def estimate(self, fees):
-        """Return what the owner sees before it begins."""
+        """Return the estimate that the owner sees before the start."""
         sizes = {"max_outcome_bytes": self.max_outcome_bytes, "max_steps": self.max_steps}
         return estimate(self.plan, KINDS, fees, **sizes)
 
@@ -150,11 +150,11 @@ class Story:
         return self.plan.vertices[vertex].vertex.fqn
 
     def ruled(self, fees=None):
-        """Return this execution by the rules, which has not begun."""
+        """Return this execution by the rules, before its start."""
         return RuledExecution(self.document, self.plan, self.kind_of, fees or Fees())
 
     def terms(self, fees):
-        """Return the terms with which it begins."""
+        """Return the terms of its start."""
         return {
             "max_steps": self.max_steps,
             "funds_mist": self.funds_mist(fees),
@@ -162,7 +162,7 @@ class Story:
         }
 
     def response(self, run, attempt):
-        """Return what the tool responds."""
+        """Return the response of the tool."""
         variant, ports = outcome_of(self.document, self.seed)(run.vertex, run.path, attempt)
         chance = Random(f"response {self.seed} {run} {attempt}")
         if variant == FAILED and self.tool is ToolPlay.ANSWERS:
@@ -201,11 +201,11 @@ def _document(seed, attempts):
     document = (grown, strewn)[seed % 2](seed)
     vertices = (
         replace(
-            each,
+            vertex,
             fqn=chance.choice((PLAIN, PLAIN, SIGNED, SIGNED, CALLED)),
             attempts=attempts or chance.choice((1, 1, 2, 4)),
         )
-        for each in document.vertices
+        for vertex in document.vertices
     )
     document = replace(document, vertices=tuple(vertices))
     if structure_of(document).problems:
@@ -218,7 +218,7 @@ def _document(seed, attempts):
 def story_of(seed, attempts=None, **plays):
     """Return the story of a seed, or None if its document is invalid.
 
-    Parties play as `plays` says; with `attempts`, each run has that many.
+    `plays` sets strategies of parties; `attempts` sets the attempts of each run.
     """
     found = _document(seed, attempts)
     if found is None:
@@ -247,7 +247,7 @@ def stories(count=DOCUMENTS, **options):
 
 
 async def play(story, *executions, most_closings=MOST_CLOSINGS):
-    """Play a story in all of these executions beside each other; the first one is by the rules."""
+    """Play a story in all of these executions in parallel; the first one follows the rules."""
     rules, chance = executions[0], Random(f"play {story.seed}")
     await each_one(executions, "take")
     for closing in range(most_closings):
@@ -268,11 +268,11 @@ async def play(story, *executions, most_closings=MOST_CLOSINGS):
         if due:
             await each_one(executions, "take", due)
         if run in rules.requests and run in rules.overdue:
-            break  # The funds are too short to go on with it.
+            break  # The funds are insufficient to continue.
 
 
 async def _interfere(story, chance, executions):
-    """Let the owner, or the time, end or change the execution."""
+    """Let the owner or the deadline end or change the execution."""
     rules = executions[0]
     if story.owner is OwnerPlay.RAISES:
         await each_one(executions, "raise_timeouts")
@@ -282,19 +282,19 @@ async def _interfere(story, chance, executions):
         await each_one(executions, "stop", Status.CANCELLED)
     if story.owner is OwnerPlay.LATE:
         await each_one(executions, "pass_deadline")
-        if chance.random() < 0.5:  # Else a leader that requests a run finds out.
+        if chance.random() < 0.5:  # Otherwise a leader that requests a run notices it.
             await each_one(executions, "expire")
 
 
 async def _refill(executions):
-    """Refill funds that were short, and go on with what is closed."""
+    """Refill insufficient funds, and continue with closed runs."""
     await each_one(executions, "refill", REFILL_MIST)
     for run in sorted(executions[0].closed):
         await each_one(executions, "advance", run)
 
 
 async def _close(story, run, executions):
-    """Close a run; if funds do not cover what follows, close it alone."""
+    """Close a run. If funds do not cover the following steps, close it without them."""
     outcome = story.outcome(run, executions[0].requests[run][1])
     goes_on = story.leader is not LeaderPlay.ADVANCES_ALONE
     if goes_on and await each_one(executions, "close", run, outcome):
@@ -304,7 +304,7 @@ async def _close(story, run, executions):
 
 
 async def end(story, *executions):
-    """End an execution in which little is under way; return whether it has ended."""
+    """End an execution with few pending runs, and return whether it has ended."""
     rules = executions[0]
     if len(rules.requests) > MOST_LEFT:
         return False
@@ -321,9 +321,9 @@ async def end(story, *executions):
 
 
 async def each_one(executions, verb, *arguments, **options):
-    """Do the same in all executions, by the rules first; return whether it happened.
+    """Do the same in all executions, by the rules first, and return whether it happened.
 
-    Nothing happens in any of them if funds are short.
+    Nothing happens in any of them if funds are insufficient.
     """
     short = []
     for execution in executions:

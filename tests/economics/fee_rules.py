@@ -13,7 +13,7 @@ MAX_PORTS_BYTES = 65_536
 MAX_READ_BYTES = 3 * MAX_PORTS_BYTES
 CLOSING_UNITS, CLOSING_MIST, MARGIN_MIST = 1_000, 520_000, 2_000_000
 STEP_UNITS, RECORD_BYTES = 1_050, 1_500
-"""The gas units of what follows a closing, and the bytes that `advance` rewrites."""
+"""The gas units of the steps after a closing, and the bytes that `advance` rewrites."""
 READ_UNITS, REWRITE_UNITS, COVERED_BYTES = 40, 25, 1_000
 """Gas units for 1 000 bytes that are read or rewritten, and the bytes that other fees cover."""
 EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}
@@ -31,12 +31,12 @@ SETTINGS = SimpleNamespace(
 
 @dataclass(frozen=True)
 class Fees:
-    """What leaders are paid at a gas price."""
+    """The payments of leaders at a gas price."""
 
     gas_price: int = 1_000
 
     def failing_mist(self, kept_bytes=0):
-        """Return the fee for failing an attempt of which so many bytes of detail are kept."""
+        """Return the fee for failing an attempt with `kept_bytes` of stored detail."""
         return CLOSING_UNITS * self.gas_price + CLOSING_MIST + kept_bytes * BYTE_MIST
 
     def settling_mist(self, outcome_bytes, read_bytes=0):
@@ -48,7 +48,7 @@ class Fees:
         return read_bytes * READ_UNITS * self.gas_price // 1_000
 
     def refusing_mist(self):
-        """Return the fee for finding that a run is refused."""
+        """Return the fee for determining that a run is refused."""
         return CLOSING_UNITS * self.gas_price + CLOSING_MIST + RECORD_BYTES * INPUT_BYTE_MIST
 
     def worked_mist(self, effort):
@@ -63,7 +63,7 @@ class Fees:
         return STEP_UNITS * self.gas_price + stored_mist + rewritten_mist
 
     def attempt_mist(self, kind, max_outcome_bytes):
-        """Return what an attempt of a tool of this kind prepays."""
+        """Return the prepayment for an attempt of a tool of this kind."""
         more_mist = self.advancing_mist(max_outcome_bytes)
         more_mist += self.reading_mist(MAX_READ_BYTES) if kind.is_read else 0
         return kind.gas_mist + self.settling_mist(max_outcome_bytes) + more_mist
@@ -76,16 +76,16 @@ def hundredths_of(effort):
 
 
 def worked_units(effort):
-    """Return the same in gas units."""
+    """Return the gas units that are paid for an effort."""
     return hundredths_of(effort) / 100
 
 
 @dataclass(frozen=True)
 class ToolKind:
-    """How the answers of a tool are settled.
+    """The way in which answers of a tool are settled.
 
-    `invocation_bytes` is what Sui counts for its invocation, `gas_mist` the declared gas of its
-    Move function, and `is_read` tells whether the chain reads the inputs.
+    `invocation_bytes` is the size of its invocation in storage, `gas_mist` the declared gas of its
+    Move function, and `is_read` says whether the chain reads the inputs.
     """
 
     invocation_bytes: int
@@ -95,7 +95,7 @@ class ToolKind:
 
 @dataclass(slots=True)
 class Paid:
-    """What one transaction paid its sender, and the work that determines its gas."""
+    """The payment of one transaction, and the work that determines its gas."""
 
     fees_mist: int = 0
     stored_mist: int = 0

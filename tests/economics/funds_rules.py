@@ -1,4 +1,4 @@
-"""What the steps of an execution need of its funds before they happen.
+"""The funds that the steps of an execution need before they happen.
 
 Source: `terms.move`, `walks.move` and `records.move`.
 """
@@ -37,11 +37,11 @@ class Needs:
         self.max_outcome_bytes = max_outcome_bytes
 
     def attempt_mist(self, vertex):
-        """Return what an attempt of a vertex prepays."""
+        """Return the prepayment for an attempt of a vertex."""
         return self.fees.attempt_mist(self.kind_of(vertex), self.max_outcome_bytes)
 
     def requests_mist(self, vertex, count, *, is_refused):
-        """Return what so many requests need."""
+        """Return the funds for `count` requests."""
         stored = RUN_BYTES + NUMBER_BYTES * len(self.plan.vertices[vertex].blocks)
         stored += MOST_INVOCATION_BYTES
         requested_mist = self.attempt_mist(vertex) + stored * BYTE_MIST
@@ -54,7 +54,7 @@ class Needs:
         return count * max(requested_mist, refused_mist)
 
     def advance_mist(self, vertex, variant, outcome_bytes):
-        """Return what going on with a variant needs; the variant of a failure is None."""
+        """Return the funds to continue with a variant; the variant of a failure is None."""
         failed = self._edges(vertex, ERR_EVAL)
         most = sum(map(self._edge_bytes, failed))
         edges = failed
@@ -65,7 +65,7 @@ class Needs:
         return most * BYTE_MIST + advancing_mist + self._least_mist(edges)
 
     def gather_mist(self, block):
-        """Return what bringing out the lists of a region needs."""
+        """Return the funds to move the lists out of a region."""
         edges = self.plan.blocks[block].collects.values()
         return sum(map(self._brought_bytes, edges)) * BYTE_MIST + self._least_mist(edges)
 
@@ -90,9 +90,9 @@ class Needs:
 
 
 def estimate(plan, kinds, fees, *, max_outcome_bytes, max_steps):
-    """Return the `ExecutionCost` that an owner sees; `kinds` are by the FQNs of tools.
+    """Return the `ExecutionCost` that an owner sees; `kinds` are by tool FQN.
 
-    The workflows and the tools are so small that fees cover their reading.
+    The workflows and the tools are so small that fees cover the cost of reading them.
     """
     texts = dict.fromkeys(("fqn", "url", "description", "input_schema", "output_schema"), "")
     tools = {

@@ -1,6 +1,6 @@
-"""What the transactions of a leader cost at most, after rebates.
+"""Upper bounds for the cost of a leader's transactions, after rebates.
 
-Measured on localnets of two protocol versions; the chain test of the laws compares each
+They are measured on localnets of two protocol versions. The chain test of the laws compares each
 transaction that it plays.
 """
 
@@ -9,8 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bound:
-    """The gas units of a transaction that closes, and of another one, beyond what is read,
-    computed and rewritten; and what it takes of storage that no fee for bytes covers."""
+    """The gas units of a transaction, without reads, computation and rewrites.
+
+    There is one number for a closing and one for another transaction. The bound also has the
+    storage
+    that no fee for bytes covers.
+    """
 
     closing_units: int
     step_units: int
@@ -24,11 +28,11 @@ BOUNDS = {
 }
 PROTOCOLS = tuple(BOUNDS)
 REFUSAL_UNITS, REFUSAL_MIST = 120, 20_000
-"""What a refusal adds."""
+"""The additional gas units of a refusal."""
 CALL_UNITS = 250
-"""What the call of the Move function of these tests adds."""
+"""The additional gas units of the Move function of these tests."""
 HEAVY_EFFORT = 2_400
-"""Beyond this effort in one transaction, gas is dearer than what its steps are paid one by one."""
+"""Beyond this effort in one transaction, gas costs more than the steps are paid separately."""
 EFFORT_UNITS = {0: 0.35, HEAVY_EFFORT: 2.5, 5_000: 2.5, 8_000: 5.5, 12_000: 30}
 """The gas units of the effort of a transaction, beyond each of these bounds."""
 BYTE_MIST = 7_676
@@ -36,11 +40,11 @@ BYTE_MIST = 7_676
 
 
 def gas_bound_mist(protocol, paid, gas_price=1_000):
-    """Return the most that a transaction costs that the rules paid like this."""
+    """Return the maximum cost of a transaction with this payment by the rules."""
     bound = BOUNDS[protocol]
     rewritten = max(paid.outcome_bytes, paid.rewritten_bytes)
     units = bound.closing_units if paid.is_closing else bound.step_units
-    units += sum(each * max(0, paid.effort - most) for most, each in EFFORT_UNITS.items())
+    units += sum(entry * max(0, paid.effort - most) for most, entry in EFFORT_UNITS.items())
     units += REFUSAL_UNITS * paid.refusals + (CALL_UNITS if paid.call_mist else 0)
     units += 0.04 * paid.read_bytes + 0.028 * max(0, rewritten - 1_000)
     mist = bound.closing_mist if paid.is_closing else bound.step_mist
@@ -50,9 +54,9 @@ def gas_bound_mist(protocol, paid, gas_price=1_000):
 
 
 def margin_mist(protocol, paid, gas_price=1_000):
-    """Return the least that such a transaction leaves to a leader.
+    """Return the minimum profit of a leader from such a transaction.
 
-    The gas that an on-chain tool declares is left out: its function takes that.
+    The declared gas of an on-chain tool is excluded, because its function uses it.
     """
     called_mist = CALL_UNITS * gas_price if paid.call_mist else 0
     bound_mist = gas_bound_mist(protocol, paid, gas_price) - called_mist

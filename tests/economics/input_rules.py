@@ -1,4 +1,4 @@
-"""The bytes that the chain counts to put the inputs of a run together."""
+"""The bytes that the chain counts to assemble the inputs of a run."""
 
 from nexus_tools.contracts import ports_of
 from nexus_tools.contracts.move_bindings.state import State
@@ -16,7 +16,7 @@ class _Lists:
 
     def iterations(self, value):
         brought = self._records.instances[value.block, value.path].brought.values()
-        return max((each.length for each in brought), default=0)
+        return max((item.length for item in brought), default=0)
 
     def edges_to(self, value):
         return self._records.edges_to(value.block, value.target)
@@ -33,7 +33,7 @@ class InputRules:
         rules = self.rules
         found = self.semantics.inputs(run)
         values = tuple(found.values())
-        lists = {each: self._elements(each) for each in values if isinstance(each, Collected)}
+        lists = {value: self._elements(value) for value in values if isinstance(value, Collected)}
         counted = counted_bytes(_Lists(rules), rules.states, values, lists)
         whole = sum(ports.size() for ports in self._given(run) if ports.values)
         return counted + whole + self._inputs(run, found).size()
@@ -43,18 +43,18 @@ class InputRules:
         return ports_of(rules.values.get(run.vertex, {})), default_ports(rules.document, run.vertex)
 
     def _elements(self, value):
-        """Return the runs that may have brought an element; with one edge, in any variant."""
+        """Return the runs that may have added an element; with one edge, in any variant."""
         records = self.semantics.records
         edges = records.edges_to(value.block, value.target)
         if len(edges) > 1:
             return self.semantics.collected(value)
         [edge], paths = edges, range(_Lists(self.rules).iterations(value))
-        found = [Run(edge.source.vertex, (*value.path, each)) for each in paths]
-        closed = (each for each in found if each in records.runs)
+        found = [Run(edge.source.vertex, (*value.path, path)) for path in paths]
+        closed = (item for item in found if item in records.runs)
         return tuple(
-            Reference(each, edge.source.port)
-            for each in closed
-            if records.runs[each].phase is RunPhase.CLOSED
+            Reference(item, edge.source.port)
+            for item in closed
+            if records.runs[item].phase is RunPhase.CLOSED
         )
 
     def _inputs(self, run, values):
@@ -91,9 +91,9 @@ class InputRules:
         edges = self.semantics.records.edges_to(value.block, value.target)
         sources = {(edge.source.vertex, edge.source.variant) for edge in edges}
         brought = [
-            self._output(each)
-            for each in self.semantics.collected(value)
-            if (each.run.vertex, self._outcome(each.run)[0]) in sources
+            self._output(item)
+            for item in self.semantics.collected(value)
+            if (item.run.vertex, self._outcome(item.run)[0]) in sources
         ]
         return Value.InlineList((tuple(map(_text, brought)),))
 

@@ -1,4 +1,4 @@
-"""Networks on which stories are played: of a protocol version, with a gas price."""
+"""Networks for stories, each with a protocol version and a gas price."""
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ SCRIPTED = Path(__file__).parent / "scripted"
 
 @dataclass
 class PlayNetwork:
-    """A localnet with the tools of the stories; `clock` moves its time, which else stands still."""
+    """A localnet with the tools of the stories. Its time stands still unless `clock` moves it."""
 
     protocol: int
     price: int
@@ -41,7 +41,7 @@ class PlayNetwork:
 
 
 class Script:
-    """The on-chain tool, which responds with the answer that was set before."""
+    """The on-chain tool, which responds with a prepared answer."""
 
     def __init__(self, owner, deployment, published):
         self.owner, self.deployment = owner, deployment
@@ -117,7 +117,7 @@ async def network_of(protocol, price, linked):
 
 @asynccontextmanager
 async def _localnet(protocol, price):
-    """Run a localnet whose validators ask for this gas price, and whose clock stands still."""
+    """Run a localnet with this gas price and a clock that stands still."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(system_state, "GAS_PRICE", price)
         async with Localnet(origin=Origin(protocol_version=protocol)) as net:

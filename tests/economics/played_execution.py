@@ -1,4 +1,4 @@
-"""An execution on chain that is played beside the rules, which have to pay the same."""
+"""An execution on chain that is compared with the rules, which must pay the same."""
 
 from nexus_tools.contracts import PackageClient, ports_of
 from nexus_tools.contracts.move_bindings.workflows import execution as calls
@@ -23,7 +23,7 @@ WINDOW_MS = TIMEOUT_MS + 16_000
 
 
 class PlayedExecution(CarriedExecution):
-    """The execution of a story; its payments are compared after each transaction of its worker."""
+    """The execution of a story. Its payments are compared after each transaction of its worker."""
 
     def __init__(self, network, workflow, story, rules):
         super().__init__(network.stage, workflow)
@@ -31,15 +31,15 @@ class PlayedExecution(CarriedExecution):
         self.closed, self.has_raised, self.refunded_mist = {}, False, 0
 
     async def begin(self):
-        """Begin it with the terms of the story."""
+        """Start it with the terms of the story."""
         story, terms = self.story, self.story.terms(self.rules.fees)
-        # The network forbids to split off a coin of nothing.
+        # The network refuses to split off an empty coin.
         funds_mist = max(terms.pop("funds_mist"), 1)
         terms |= {"max_timeout_ms": TIMEOUT_MS, "funds_mist": funds_mist}
         self._count_refunds(await super().begin(story.values, **terms))
 
     async def close(self, run, outcome, *, goes_on=True):
-        """Close a run, and go on in the same transaction if that is wanted."""
+        """Close a run, and continue in the same transaction if `goes_on` is true."""
         builder, event = TransactionBuilder(), self.requests[run]
         outcome = await self._add_outcome(builder, run, event, outcome)
         if goes_on:
@@ -50,7 +50,7 @@ class PlayedExecution(CarriedExecution):
         await self._send_for(run, event, builder)
 
     async def _add_outcome(self, builder, run, event, outcome):
-        """Add the commands that close a run; return its outcome."""
+        """Add the commands that close a run, and return its outcome."""
         deployment, leader, attempt = self.stage.deployment, self.stage.leader, None
         fqn = self.story.fqn_of(run.vertex)
         if fqn != PLAIN and isinstance(outcome, Answer):
@@ -64,7 +64,7 @@ class PlayedExecution(CarriedExecution):
         return outcome
 
     async def advance(self, run, **_):
-        """Go on with a run that is closed, or that nobody closed in time."""
+        """Continue with a run that is closed or expired."""
         waiting = self.requests if run in self.requests else self.closed
         event, builder = waiting.pop(run), TransactionBuilder()
         named = self.id, self.workflow.id, event.invocation
@@ -78,7 +78,7 @@ class PlayedExecution(CarriedExecution):
         except FundsShortError:
             (self.requests if waiting is None else waiting)[run] = event
             raise
-        if not any(isinstance(each, ExecutionAdvanced) for each in events):
+        if not any(isinstance(entry, ExecutionAdvanced) for entry in events):
             self.closed[run] = event
 
     async def stop(self, _status):
@@ -101,15 +101,15 @@ class PlayedExecution(CarriedExecution):
             await self.stage.update(fqn, timeout_ms=timeout_ms)
 
     async def expire_all(self):
-        """Let the time of all that is under way pass."""
+        """Let all pending invocations expire."""
         self.network.clock(WINDOW_MS * self.rules.leaders)
 
     async def pass_deadline(self):
-        """Let the time of the execution pass."""
+        """Let the deadline of the execution pass."""
         self.network.clock(DAY_MS)
 
     async def expire(self):
-        """Expire it as an account that has nothing to do with it; that earns nothing."""
+        """Expire it as an unrelated account, which earns nothing."""
         other, builder = self.stage.worker, TransactionBuilder()
         calls.expire(builder, self.stage.deployment.workflows, self.id)
         before = await other.balance(other.address)
@@ -141,7 +141,7 @@ class PlayedExecution(CarriedExecution):
                 raise
             raise FundsShortError from error
         self._count_refunds(events)
-        # The rules play first: they have paid for this transaction already.
+        # The rules play first, so they have already paid for this transaction.
         number = len(self.costs) - 1
         paid_mist = self.gained_mist[-1] + self.costs[-1].net
         ruled = self.rules.paid[number]
@@ -149,8 +149,8 @@ class PlayedExecution(CarriedExecution):
         return events
 
     def _count_refunds(self, events):
-        for each in events:
-            if isinstance(each, ExecutionRefunded):
-                self.refunded_mist += each.amount_mist
-            if isinstance(each, ExecutionEnded) and not self.rules.is_scheduled:
-                self.refunded_mist += each.refund_mist
+        for event in events:
+            if isinstance(event, ExecutionRefunded):
+                self.refunded_mist += event.amount_mist
+            if isinstance(event, ExecutionEnded) and not self.rules.is_scheduled:
+                self.refunded_mist += event.refund_mist

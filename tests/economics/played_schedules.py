@@ -1,4 +1,4 @@
-"""Schedules on chain that are played beside the rules, which have to pay the same."""
+"""Schedules on chain that are compared with the rules, which must pay the same."""
 
 from types import SimpleNamespace
 
@@ -18,13 +18,13 @@ from nexus_tools.workflow import DEFAULT_GROUP
 from tests.economics.played_execution import TIMEOUT_MS, PlayedExecution
 
 IDLE_UNITS = 20
-"""The gas units of a trigger that begins nothing, in a transaction with others."""
+"""The gas units of a trigger that starts nothing, in a transaction with others."""
 COLLECT_UNITS = 40
 """The gas units of a collected execution beyond the first one, which the fee covers."""
 
 
 class PlayedKeeping:
-    """The schedules of a story; payments are compared after each transaction of a keeper."""
+    """The schedules of a story. Payments are compared after each transaction of a keeper."""
 
     def __init__(self, network, workflow, story, rules):
         self.network, self.workflow, self.story, self.rules = network, workflow, story, rules
@@ -38,8 +38,8 @@ class PlayedKeeping:
             order = self._order(schedule.order, settings)
             builder = creation(self.deployment, self.workflow, order, schedule.order.funds_mist)
             sent = await PackageClient(self.stage.owner, self.deployment).send(builder)
-            found = [parse_event(self.deployment, each) for each in sent.events]
-            [created] = [each for each in found if isinstance(each, ScheduleCreated)]
+            found = [parse_event(self.deployment, event) for event in sent.events]
+            [created] = [item for item in found if isinstance(item, ScheduleCreated)]
             self.ids.append(created.schedule)
             self.executions.append([])
 
@@ -81,7 +81,7 @@ class PlayedKeeping:
         self.network.clock(milliseconds)
 
     async def trigger(self, numbers, place, cursor):
-        """Collect what has ended, and trigger schedules, in one transaction of one keeper."""
+        """Collect ended executions and trigger schedules, in one transaction of one keeper."""
         builder, known = TransactionBuilder(), {number: self._ended(number) for number in numbers}
         for number in numbers:
             self._add_collects(builder, known.pop(number, ()))
@@ -92,13 +92,13 @@ class PlayedKeeping:
         paid_mist = await keeper.balance(keeper.address) - before + sent.cost.net
         paid = self.rules.paid[-1]
         assert paid_mist == paid.mist, f"{paid_mist - paid.mist}, {paid}"
-        # Law 1: a keeper that triggers what is due earns at least the owner's keeper fee.
+        # Law 1: a keeper that triggers a due schedule earns at least the owner's keeper fee.
         ended = len(self.rules.ended)
         allowed_units = IDLE_UNITS * (paid.others - ended) + COLLECT_UNITS * max(0, ended - 1)
         allowed_mist = allowed_units * self.network.price
         lost_mist = sent.cost.net - paid.mist + paid.earned_mist if paid.begun else 0
         assert lost_mist <= allowed_mist, f"{lost_mist}, {paid}, {sent.cost}"
-        for event in (parse_event(self.deployment, each) for each in sent.events):
+        for event in (parse_event(self.deployment, entry) for entry in sent.events):
             if isinstance(event, ScheduleTriggered):
                 self._add_execution(self.ids.index(event.schedule), event.execution)
 
@@ -108,7 +108,7 @@ class PlayedKeeping:
         return (self.stage.worker, self.network.backup)[place]
 
     def _ended(self, number):
-        return [each for each in self.rules.ended if each[0] == number]
+        return [item for item in self.rules.ended if item[0] == number]
 
     def _add_collects(self, builder, ended):
         package = self.deployment.workflows
@@ -139,7 +139,7 @@ class PlayedKeeping:
         self.executions[number].append(execution)
 
     async def collect(self, _number):
-        """Collect all that can be collected of a schedule, as its owner."""
+        """Collect everything possible from a schedule as its owner."""
         builder = TransactionBuilder()
         self._add_collects(builder, self.rules.ended)
         if builder.commands:

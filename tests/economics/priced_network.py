@@ -1,4 +1,4 @@
-"""Networks of a protocol version and gas price, on which a leader carries executions."""
+"""Networks with a protocol version and a gas price, on which a leader dispatches executions."""
 
 from contextlib import asynccontextmanager
 
@@ -20,7 +20,7 @@ CAP = "UnverifiedValidatorOperationCap"
 
 @asynccontextmanager
 async def priced_network(protocol, gas_price):
-    """A stage with an owner and an active leader."""
+    """Yield a stage with an owner and an active leader."""
     async with Localnet(origin=Origin(protocol_version=protocol)) as net:
         network = Network("localnet", net.url, net.url)
         seeds = VALIDATORS[0].account_seed, bytes([7] * 32), bytes([8] * 32)
@@ -40,9 +40,9 @@ async def priced_network(protocol, gas_price):
 
 
 async def set_gas_price(net, validator, gas_price):
-    """Have the only validator set the price, and begin the next epoch."""
+    """Let the only validator set the price, and start the next epoch."""
     owned = net.node.ledger.owned_by(validator.address)
-    [cap] = [each for each in owned if each.type.name == CAP]
+    [cap] = [value for value in owned if value.type.name == CAP]
     builder = TransactionBuilder()
     state = builder.resolved(SharedObject(SYSTEM_STATE, 1, mutable=True))
     arguments = [state, builder.resolved(OwnedObject(cap.reference())), builder.u64(gas_price)]

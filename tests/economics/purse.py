@@ -1,11 +1,11 @@
-"""A client that knows what Sui took from it."""
+"""A client that records its costs."""
 
 from nexus_tools.errors import RefusedOnChainError
 from nexus_tools.sui.client import SuiClient
 
 
 class Purse(SuiClient):
-    """A client that remembers what its transactions cost, those that failed, too."""
+    """A client that records the cost of its transactions, including failed ones."""
 
     gas_mist = failures = 0
 
@@ -13,7 +13,7 @@ class Purse(SuiClient):
         try:
             executed = await super().execute(builder, **options)
         except RefusedOnChainError as error:
-            if "digest" in error.details:  # else it was simulated, and never sent
+            if "digest" in error.details:  # otherwise it was only simulated
                 self.gas_mist += error.details["gas_mist"]
                 self.failures += 1
             raise

@@ -1,4 +1,4 @@
-"""The rules of schedules as pure arithmetic: what a keeper is paid, and what comes back.
+"""The rules of schedules as pure arithmetic: payments of keepers and refunds.
 
 Source: `schedule.move` and `timing.move`.
 """
@@ -16,7 +16,7 @@ KEEPING_UNITS, FURTHER_UNITS, ENTRY_UNITS, BYTES_PER_UNIT = 1_200, 150, 10, 200
 KEEPING_MIST = 300_000
 TERMS_BYTES, ENTRY_BYTES, CURSOR_BYTES, MOST_BYTES = 275, 276, 24, 500
 BEGUN_BYTES, ENDED_BYTES = 385, 8
-"""What Sui counts for an execution that begins, and for the time of its end."""
+"""The storage bytes of a starting execution, and of the time of its end."""
 LEADER_BYTES, TOOL_BYTES, FIXED_BYTES = 32, 8, 131
 """The bytes of the terms: for each leader, for each tool, and others."""
 LAST_CURSOR = (2**64 - 1,) * 3
@@ -24,7 +24,7 @@ LAST_CURSOR = (2**64 - 1,) * 3
 
 @dataclass(frozen=True)
 class PlannedTimes:
-    """Times that are planned, in ms; without any, events make a schedule due."""
+    """Planned times in ms. Without any, events make a schedule due."""
 
     times: tuple[int, ...] = ()
     interval_ms: int | None = None
@@ -40,10 +40,10 @@ class PlannedTimes:
         """Return the first planned time that is not before a time, or None."""
         if self.is_on_event:
             return from_ms
-        return next((each for each in self.times if each >= from_ms), None)
+        return next((time for time in self.times if time >= from_ms), None)
 
     def after(self, now_ms, begun_today):
-        """Return when it is due next, after an execution that began now."""
+        """Return the next due time after an execution that started now."""
         if not self.is_on_event:
             return self.next(now_ms + 1)
         tomorrow_ms = (now_ms // DAY_MS + 1) * DAY_MS
@@ -58,7 +58,7 @@ class PlannedTimes:
 
 @dataclass
 class KeeperPaid:
-    """What a transaction paid its keeper."""
+    """The payment of a transaction to its keeper."""
 
     fees_mist: int = 0
     stored_mist: int = 0
@@ -87,7 +87,7 @@ class RuledSchedule:
         self.is_paused = self.is_cancelled = False
 
     def trigger(self, place, cursor, paid):
-        """Begin the execution that is due, in the window of a place; return whether it began."""
+        """Start the due execution in the window of a place, and return whether it started."""
         order, now_ms = self.order, self.clock.now_ms
         if order.timing.is_on_event and self.cursor is not None and cursor <= self.cursor:
             return False
@@ -105,7 +105,7 @@ class RuledSchedule:
 
     @property
     def needed_mist(self):
-        """What has to be in the funds for an execution to begin."""
+        """The funds needed to start an execution."""
         stored = MOST_BYTES + self.order.stored_bytes + self.order.most_begun_bytes
         return self.order.each_mist + self._fee_mist(KEEPING_UNITS) + stored * BYTE_MIST
 
@@ -139,16 +139,19 @@ class RuledSchedule:
         return units * self.fees.gas_price + KEEPING_MIST + order.keeper_fee_mist
 
     def collectable(self):
-        """Return the numbers of the executions that have ended, or can be ended by anyone."""
+        """Return the numbers of executions that have ended or that anyone can end."""
         return [
             number
-            for number, each in enumerate(self.executions)
+            for number, execution in enumerate(self.executions)
             if number not in self.collected
-            and (each.has_ended or (each.is_late and not each.requests and not each.closed))
+            and (
+                execution.has_ended
+                or (execution.is_late and not execution.requests and not execution.closed)
+            )
         ]
 
     def collect(self, number):
-        """Take back what an execution left, which ends before if its time is over."""
+        """Collect the leftover funds of an execution, which ends first if it is late."""
         execution = self.executions[number]
         execution.expire()
         self.collected.add(number)
@@ -176,11 +179,11 @@ class RuledSchedule:
             self.next_at_ms = self.order.timing.next(from_ms)
 
     def pause(self):
-        """Begin nothing from now on."""
+        """Stop starting executions."""
         self.is_paused = True
 
     def resume(self):
-        """Go on with what is planned from now on."""
+        """Continue with the times planned from now on."""
         self.is_paused, self.failures = False, 0
         self._go_on_from(self.clock.now_ms)
 
@@ -190,7 +193,7 @@ class RuledSchedule:
         self._go_on_from(self.clock.now_ms)
 
     def cancel(self):
-        """Begin nothing more, and pay the funds to the owner."""
+        """Stop starting executions, and pay the funds to the owner."""
         self.is_cancelled = True
         self.refunded_mist += self.funds_mist
         self.funds_mist = 0
@@ -198,7 +201,7 @@ class RuledSchedule:
 
 @dataclass(frozen=True)
 class RuledOrder:
-    """The terms to which the owner of a schedule consents."""
+    """The terms that the owner of a schedule accepts."""
 
     story: object
     timing: PlannedTimes
@@ -221,7 +224,7 @@ class RuledOrder:
         return self.terms["funds_mist"]
 
     def ruled(self, fees, clock):
-        """Return an execution that has not begun."""
+        """Return an execution before its start."""
         story = self.story
         options = {"clock": clock, "leaders": self.leaders}
         return RuledExecution(story.document, story.plan, story.kind_of, fees, **options)
@@ -239,23 +242,23 @@ class RuledOrder:
     @property
     def stored_bytes(self):
         """The bytes of the terms and the entry values of an execution."""
-        tools = {each.vertex.fqn for each in self.story.plan.vertices.values()}
+        tools = {vertex.vertex.fqn for vertex in self.story.plan.vertices.values()}
         terms = FIXED_BYTES + LEADER_BYTES * self.leaders + TOOL_BYTES * len(tools)
         return TERMS_BYTES + terms + ENTRY_BYTES * len(self.values) + self.values_bytes
 
     @property
     def most_begun_bytes(self):
-        """The most bytes of records that beginning writes."""
+        """The most bytes of records that a start writes."""
         plan = self.story.plan
         vertices = [plan.vertices[name] for name in plan.groups[DEFAULT_GROUP]]
-        return sum(RUN_BYTES + NUMBER_BYTES * len(each.blocks) for each in vertices)
+        return sum(RUN_BYTES + NUMBER_BYTES * len(vertex.blocks) for vertex in vertices)
 
 
 class RuledKeeping:
-    """Several schedules by the rules, whose time is that of one clock.
+    """Several schedules by the rules, with one clock.
 
-    `paid` has the payment of each transaction of a keeper, and `ended` the schedules and numbers of
-    the executions that the last one collected, and whether it expired them before.
+    `paid` lists the payments of keepers' transactions. `ended` lists the schedules and numbers of
+    the executions that the last one collected, and whether it expired them first.
     """
 
     def __init__(self, orders, fees, now_ms):
@@ -270,7 +273,7 @@ class RuledKeeping:
         self.clock.now_ms += milliseconds
 
     def trigger(self, numbers, place, cursor):
-        """Collect what has ended, and trigger schedules, in one transaction of one keeper."""
+        """Collect ended executions and trigger schedules, in one transaction of one keeper."""
         self.paid.append(KeeperPaid())
         self.ended, paid = [], self.paid[-1]
         for position, number in enumerate(numbers):
@@ -281,16 +284,16 @@ class RuledKeeping:
         paid.others += len(self.ended)
 
     def collect(self, number):
-        """Collect all that can be collected of a schedule."""
+        """Collect everything possible from a schedule."""
         self.ended = []
         self._collect(number)
 
     def _collect(self, number):
         schedule = self.schedules[number]
-        for each in schedule.collectable():
-            expires = not schedule.executions[each].has_ended
-            self.ended.append((number, each, expires))
-            schedule.collect(each)
+        for entry in schedule.collectable():
+            expires = not schedule.executions[entry].has_ended
+            self.ended.append((number, entry, expires))
+            schedule.collect(entry)
 
     def change(self, number, verb):
         """Let the owner pause, resume, reset or cancel a schedule."""
@@ -301,8 +304,8 @@ class RuledKeeping:
         return [
             (number, place)
             for number, schedule in enumerate(self.schedules)
-            for place, each in enumerate(schedule.executions)
-            if not each.has_ended
+            for place, execution in enumerate(schedule.executions)
+            if not execution.has_ended
         ]
 
     def execution(self, number, place):

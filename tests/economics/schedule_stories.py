@@ -25,11 +25,11 @@ from tests.economics.schedule_rules import (
 HOUR_MS = 3_600_000
 OCCASIONS = 5
 START_MS = 20_000 * 24 * HOUR_MS
-"""The time at which a story begins by the rules: the beginning of a day of UTC."""
+"""The time at which a story starts by the rules: the start of a UTC day."""
 
 
 class KeeperPlay(Enum):
-    """Which account begins the executions, and what it tries."""
+    """A strategy of the account that starts executions."""
 
     FIRST = auto()
     """A worker of the first leader."""
@@ -44,7 +44,7 @@ class KeeperPlay(Enum):
 
 
 class SenderPlay(Enum):
-    """What the owner of the schedules does."""
+    """A strategy of the owner of the schedules."""
 
     HONEST = auto()
     PAUSES = auto()
@@ -56,7 +56,7 @@ class SenderPlay(Enum):
 
 
 class EventPlay(Enum):
-    """What events a leader reports."""
+    """A strategy of a leader that reports events."""
 
     TRUE = auto()
     FALSE = auto()
@@ -92,7 +92,7 @@ class ScheduleStory:
         return places.get(self.keeper, self.leaders)
 
     def orders(self, fees, now_ms):
-        """Return what the owner consents to."""
+        """Return the terms that the owner accepts."""
         return [self._order(number, fees, now_ms) for number in range(self.schedules)]
 
     def _order(self, number, fees, now_ms):
@@ -118,9 +118,9 @@ class ScheduleStory:
             return PlannedTimes(pause_ms=WINDOW_MS, max_per_day=chance.choice((2, 100)))
         if chance.random() < 0.5:
             times = sorted(chance.sample(range(1, 200), 20))
-            return PlannedTimes(tuple(now_ms + each * HOUR_MS for each in times))
+            return PlannedTimes(tuple(now_ms + time * HOUR_MS for time in times))
         first_ms, interval_ms = now_ms + HOUR_MS, chance.choice((HOUR_MS, 7 * HOUR_MS))
-        times = tuple(first_ms + each * interval_ms for each in range(400))
+        times = tuple(first_ms + index * interval_ms for index in range(400))
         return PlannedTimes(times, interval_ms)
 
     def ruled(self, fees=None, now_ms=START_MS):
@@ -132,7 +132,7 @@ class ScheduleStory:
 def schedule_story_of(seed, **plays):
     """Return the story of a seed, or None if its document is invalid."""
     story = story_of(seed, owner=OwnerPlay.HONEST)
-    if story is None or not any(each.entries for each in story.plan.vertices.values()):
+    if story is None or not any(vertex.entries for vertex in story.plan.vertices.values()):
         return None
     chance = Random(f"schedules {seed}")
     drawn = {
@@ -145,7 +145,7 @@ def schedule_story_of(seed, **plays):
 
 
 def schedule_stories(count=DOCUMENTS // 2, **plays):
-    """Yield the first stories: half as many as there are of executions."""
+    """Yield the first stories, half as many as for executions."""
     seed = FIRST
     while count:
         seed += 1
@@ -156,7 +156,7 @@ def schedule_stories(count=DOCUMENTS // 2, **plays):
 
 
 async def play_schedules(story, *keepings):
-    """Play a story in all of these worlds beside each other; the first one is by the rules."""
+    """Play a story in all of these worlds in parallel; the first one follows the rules."""
     rules, chance = keepings[0], Random(f"keep {story.seed}")
     numbers = tuple(range(story.schedules))
     await each_one(keepings, "begin")
@@ -165,7 +165,7 @@ async def play_schedules(story, *keepings):
         await _own(story, occasion, keepings)
         await _keep(story, occasion, numbers, keepings)
         for where in rules.running():
-            pair = [each.execution(*where) for each in keepings]
+            pair = [keeping.execution(*where) for keeping in keepings]
             await play(story.story, *pair, most_closings=chance.choice((0, 1, 6)))
             if chance.random() < 0.3:
                 await end(story.story, *pair)
@@ -173,20 +173,20 @@ async def play_schedules(story, *keepings):
 
 
 async def end_schedules(story, *keepings):
-    """Cancel all schedules, end all executions, and collect what they left."""
+    """Cancel all schedules, end all executions, and collect leftover funds."""
     rules = keepings[0]
     for number, schedule in enumerate(rules.schedules):
         if not schedule.is_cancelled:
             await each_one(keepings, "change", number, "cancel")
     for where in rules.running():
-        await end(story.story, *[each.execution(*where) for each in keepings])
+        await end(story.story, *[keeping.execution(*where) for keeping in keepings])
     for number, schedule in enumerate(rules.schedules):
         if schedule.collectable():
             await each_one(keepings, "collect", number)
 
 
 async def _own(story, occasion, keepings):
-    """Let the owner do what its strategy says."""
+    """Let the owner follow its strategy."""
     rules = keepings[0]
     for number, schedule in enumerate(rules.schedules):
         verb = None
@@ -207,7 +207,7 @@ async def _own(story, occasion, keepings):
 
 
 async def _keep(story, occasion, numbers, keepings):
-    """Let the keeper trigger the schedules, some keepers also before they may."""
+    """Let the keeper trigger the schedules; some keepers also try too early."""
     cursor = (occasion + 1, 0, 0)
     if story.events is EventPlay.FUTURE and occasion < 2:
         cursor = LAST_CURSOR

@@ -1,4 +1,4 @@
-"""What the admin and the publisher of the package may hope for: they stand outside law 1."""
+"""Attacks by the admin and the publisher of the package, whom law 1 does not cover."""
 
 import dataclasses
 from contextlib import suppress
@@ -17,8 +17,8 @@ DAY_MS = 86_400_000
 REASON = ("answers that are wrong", bytes(32))
 
 
-async def test_an_admin_hoped_to_take_a_collateral_to_itself(parties, tool, told, refused):
-    """It burns at most half of it, three days after it said so, and pays the gas."""
+async def test_admin_cannot_take_a_collateral(parties, tool, told, refused):
+    """It burns at most half of it, three days after the proposal, and pays the gas."""
     admins = parties.tools("admin")
     async with parties.round() as played:
         with refused("slash_too_large"):
@@ -34,10 +34,8 @@ async def test_an_admin_hoped_to_take_a_collateral_to_itself(parties, tool, told
     told(played["admin"], 500_000_000, "the owner")
 
 
-async def test_an_admin_hoped_to_hold_a_collateral_for_ever_by_proposals(
-    parties, tool, attack, refused
-):
-    """When the delay is over none can be proposed, and more than half is never held back."""
+async def test_admin_cannot_lock_a_collateral_forever_by_proposals(parties, tool, attack, refused):
+    """After the delay no slash can be proposed, and at most half is ever locked."""
     admins, tools = parties.tools("admin"), parties.tools()
     await tools.unregister(tool.fqn)
     for _ in range(5):
@@ -53,7 +51,7 @@ async def test_an_admin_hoped_to_hold_a_collateral_for_ever_by_proposals(
     assert played["owner"] > 990_000_000
 
 
-async def test_an_admin_hoped_that_a_proposal_it_forgets_holds_back(parties, tool, attack):
+async def test_forgotten_proposal_of_the_admin_locks_nothing(parties, tool, attack):
     admins, tools = parties.tools("admin"), parties.tools()
     await tools.unregister(tool.fqn)
     await admins.propose_slash(tool.fqn, 500_000_000, *REASON)
@@ -63,8 +61,8 @@ async def test_an_admin_hoped_that_a_proposal_it_forgets_holds_back(parties, too
     assert played["owner"] > 990_000_000
 
 
-async def test_an_admin_hoped_to_lock_everybody_in_by_settings(parties, tool, attack, refused):
-    """Settings have bounds, and reach only what is registered afterwards."""
+async def test_admin_cannot_lock_in_owners_by_settings(parties, tool, attack, refused):
+    """Settings are limited, and apply only to later registrations."""
     admins = parties.tools("admin")
     settings = await admins.settings()
     with refused("invalid_settings"):
@@ -77,7 +75,7 @@ async def test_an_admin_hoped_to_lock_everybody_in_by_settings(parties, tool, at
     assert played["owner"] > 990_000_000
 
 
-async def test_an_admin_hoped_to_stop_what_is_requested(parties, tool, active_leader, told):
+async def test_admin_cannot_stop_pending_requests(parties, tool, active_leader, told):
     invocation, forgotten = await parties.request(tool), await parties.request(tool)
     leaders = parties.leaders("admin")
     await leaders.configure(replace(await leaders.settings(), accepting=False))
@@ -91,10 +89,8 @@ async def test_an_admin_hoped_to_stop_what_is_requested(parties, tool, active_le
     told(0)
 
 
-async def test_an_admin_hoped_to_raise_fees_between_the_look_and_the_request(
-    parties, tool, attack, refused
-):
-    """A requester pays the exact sum, so what it did not see is not paid."""
+async def test_admin_cannot_raise_fees_after_the_requester_saw_them(parties, tool, attack, refused):
+    """A requester pays at most the amount that it saw."""
     invocations = parties.invocations()
     seen_mist = await invocations.quote(tool, parties.INPUTS)
     leaders = parties.leaders("admin")
@@ -105,7 +101,7 @@ async def test_an_admin_hoped_to_raise_fees_between_the_look_and_the_request(
             await invocations.request(tool, parties.INPUTS, max_cost_mist=seen_mist)
 
 
-async def test_an_admin_hoped_for_fees_without_bounds(parties, attack, refused):
+async def test_admin_cannot_set_unlimited_fees(parties, attack, refused):
     leaders = parties.leaders("admin")
     settings = await leaders.settings()
     async with attack("admin"):
@@ -125,7 +121,7 @@ async def test_an_admin_hoped_for_fees_without_bounds(parties, attack, refused):
                 await leaders.configure(replace(settings, **beyond))
 
 
-async def test_a_former_admin_hoped_to_go_on(parties, attack, refused):
+async def test_former_admin_loses_its_rights(parties, attack, refused):
     deployment = parties.chain.deployment
     await Administration(parties.clients["admin"], deployment).offer(parties.address("owner"))
     await Administration(parties.clients["owner"], deployment).accept()
@@ -137,14 +133,14 @@ async def test_a_former_admin_hoped_to_go_on(parties, attack, refused):
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_an_admin_and_a_publisher_hoped_that_some_order_locks_an_owner_in(
+async def test_admin_and_publisher_cannot_lock_in_an_owner_by_any_order_of_actions(
     parties, tool, attack, seed
 ):
     """An upgrade is proposed on day 0, and can be executed on day 14.
 
-    Whoever unregisters by day 3 has all that is its own before that, in whatever order and however
-    often the admin proposes and cancels slashes in the meantime: what could be held back until an
-    upgrade comes would be the publisher's to take.
+    An owner that unregisters by day 3 gets everything back before that, in whatever order and
+    however often the admin proposes and cancels slashes in the meantime. Collateral that could be
+    locked until the upgrade would be the publisher's to take.
     """
     random, owners, admins = Random(seed), parties.tools(), parties.tools("admin")
     left_at = random.uniform(0, 3)
@@ -166,9 +162,7 @@ async def test_an_admin_and_a_publisher_hoped_that_some_order_locks_an_owner_in(
     assert played["owner"] > 990_000_000
 
 
-async def test_an_admin_hoped_to_propose_once_more_when_the_delay_is_over(
-    parties, tool, attack, refused
-):
+async def test_admin_cannot_propose_again_after_the_delay(parties, tool, attack, refused):
     admins, tools = parties.tools("admin"), parties.tools()
     await tools.unregister(tool.fqn)
     parties.pass_time(7 * DAY_MS)
@@ -177,10 +171,8 @@ async def test_an_admin_hoped_to_propose_once_more_when_the_delay_is_over(
             await admins.propose_slash(tool.fqn, 1, *REASON)
 
 
-async def test_an_admin_hoped_to_shift_fees_so_that_a_refund_becomes_a_fee(
-    parties, tool, attack, refused
-):
-    """The sum stays as it was, and more of it is for failing: so the revision is named, too."""
+async def test_admin_cannot_turn_a_refund_into_a_fee(parties, tool, attack, refused):
+    """The total stays the same with a larger part for failing, so requests name the revision."""
     leaders, user = parties.leaders("admin"), parties.invocations()
     settings = await leaders.settings()
     shifted = replace(
@@ -202,8 +194,8 @@ async def test_an_admin_hoped_to_shift_fees_so_that_a_refund_becomes_a_fee(
             await user.send(seen)
 
 
-async def test_an_admin_hoped_to_slash_again_and_again(parties, tool, told, refused):
-    """Half in all, in however many slashes, until its owner brings it back of its own will."""
+async def test_admin_cannot_slash_more_than_half_in_total(parties, tool, told, refused):
+    """The limit is half in total, over all slashes, until the owner tops it up voluntarily."""
     admins = parties.tools("admin")
     async with parties.round() as played:
         for _ in range(5):
@@ -217,9 +209,7 @@ async def test_an_admin_hoped_to_slash_again_and_again(parties, tool, told, refu
     told(played["admin"], 10**9 - left_mist, "the owner")
 
 
-async def test_an_admin_hoped_to_hold_a_slash_over_an_owner_for_ever(
-    parties, tool, attack, refused
-):
+async def test_admin_cannot_keep_a_slash_pending_forever(parties, tool, attack, refused):
     admins = parties.tools("admin")
     await admins.propose_slash(tool.fqn, 1, *REASON)
     async with attack("admin"):
@@ -228,7 +218,7 @@ async def test_an_admin_hoped_to_hold_a_slash_over_an_owner_for_ever(
             await admins.execute_slash(tool.fqn)
 
 
-async def test_an_admin_hoped_to_execute_one_slash_twice(parties, tool, told, refused):
+async def test_admin_cannot_execute_a_slash_twice(parties, tool, told, refused):
     admins = parties.tools("admin")
     await admins.propose_slash(tool.fqn, 100_000_000, *REASON)
     parties.pass_time(3 * DAY_MS)
@@ -241,10 +231,10 @@ async def test_an_admin_hoped_to_execute_one_slash_twice(parties, tool, told, re
     told(played["admin"], 10**9 - left_mist, "the owner")
 
 
-async def test_an_admin_hoped_to_slash_what_comes_back_by_an_old_proposal(
+async def test_admin_cannot_slash_a_new_collateral_with_an_old_proposal(
     parties, tool, attack, refused
 ):
-    """All that was proposed against a collateral ends when it is claimed."""
+    """All proposals against a collateral end when it is claimed."""
     admins, tools = parties.tools("admin"), parties.tools()
     await tools.unregister(tool.fqn)
     parties.pass_time(5 * DAY_MS)
@@ -257,7 +247,7 @@ async def test_an_admin_hoped_to_slash_what_comes_back_by_an_old_proposal(
             await admins.execute_slash(tool.fqn)
 
 
-async def test_an_admin_hoped_to_slash_without_saying_why(parties, tool, attack, refused):
+async def test_admin_cannot_slash_without_a_reason(parties, tool, attack, refused):
     admins = parties.tools("admin")
     async with attack("admin"):
         with refused("wrong_slash"):
@@ -268,10 +258,10 @@ async def test_an_admin_hoped_to_slash_without_saying_why(parties, tool, attack,
             await admins.propose_slash(tool.fqn, 1, "because", b"")
 
 
-async def test_an_admin_hoped_for_a_longer_delay_than_an_owner_agreed_to(
+async def test_admin_cannot_impose_a_longer_delay_than_the_owner_accepted(
     parties, define, attack, refused
 ):
-    """The owner consents to the delay and the collateral as it saw them."""
+    """The owner accepts the delay and the collateral that it saw."""
     admins, tools = parties.tools("admin"), parties.tools()
     settings = await admins.settings()
     hour_ms = 3_600_000
@@ -283,7 +273,7 @@ async def test_an_admin_hoped_for_a_longer_delay_than_an_owner_agreed_to(
             await tools.register(wanted)
 
 
-async def test_an_admin_hoped_to_change_terms_of_what_is_locked(parties, tool, attack):
+async def test_admin_cannot_change_terms_of_locked_collateral(parties, tool, attack):
     admins, tools = parties.tools("admin"), parties.tools()
     settings = await admins.settings()
     hour_ms = 3_600_000
@@ -300,5 +290,5 @@ async def test_an_admin_hoped_to_change_terms_of_what_is_locked(parties, tool, a
 
 
 def define_second(tool):
-    """The definition of a tool as the next version of its name."""
+    """Return the definition of a tool as the next version of its name."""
     return dataclasses.replace(tool.definition.parse(), fqn=ToolFqn.parse("xyz.example.math.add@2"))

@@ -1,7 +1,7 @@
-"""The chain plays the stories of executions, and pays what the rules say.
+"""The chain plays the stories of executions, and pays by the rules.
 
 With `NEXUS_TOOLS_DOCUMENTS=2000` each protocol plays 105 stories of executions and 52 of schedules,
-a third at each gas price. Else two networks play a few.
+a third at each gas price. Otherwise two networks play a few.
 """
 
 from itertools import product
@@ -22,7 +22,7 @@ NETWORKS = [*product(PROTOCOLS, PRICES)] if DOCUMENTS > 100 else [(105, 1_000), 
 
 
 @pytest.mark.parametrize(("protocol", "price"), NETWORKS)
-async def test_chain_pays_what_the_rules_say(protocol, price, linked):
+async def test_chain_pays_leaders_by_the_rules(protocol, price, linked):
     """The gas of each transaction is at most the bound that the laws are checked with."""
     number = PRICES.index(price)
     async with network_of(protocol, price, linked) as network:
@@ -31,8 +31,8 @@ async def test_chain_pays_what_the_rules_say(protocol, price, linked):
 
 
 @pytest.mark.parametrize(("protocol", "price"), NETWORKS)
-async def test_chain_pays_keepers_what_the_rules_say(protocol, price, linked):
-    """The payment covers the gas of each transaction that begins an execution."""
+async def test_chain_pays_keepers_by_the_rules(protocol, price, linked):
+    """The payment covers the gas of each transaction that starts an execution."""
     number = PRICES.index(price)
     async with network_of(protocol, price, linked) as network:
         for story in [*schedule_stories(max(3, DOCUMENTS // 38))][number :: len(PRICES)]:
@@ -51,7 +51,7 @@ async def keep_on_chain(network, story):
 
 
 async def published(network, document):
-    """The workflow of a document; None if a step of it is larger than the chain accepts."""
+    """Return the workflow of a document, or None if a step is larger than the chain accepts."""
     try:
         return await network.carrier.publish(document)
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""No MIST comes out of nothing, and none is lost, whatever verbs follow each other or fail.
+"""No MIST is created or lost, whatever operations follow each other or fail.
 
-After each step all that there is is counted: coins and address balances of everybody, collateral,
-what is prepaid, what was paid for gas after rebates, and what was burnt.
+After each step everything is counted: coins and address balances of all accounts, collateral,
+prepayments, gas after rebates, and burnt amounts.
 """
 
 from collections import Counter
@@ -36,22 +36,22 @@ KEY = SigningKey.new()
 NOBODY = Address.of(0)
 HOUR_MS = 3_600_000
 MARGIN = 50_000_000
-"""A budget for transactions that are sent without being simulated: some of them abort."""
+"""A budget for transactions that are sent without a simulation. Some of them abort."""
 
 
 VERBS = {}
 
 
 def verb(function):
-    """Something that is tried."""
+    """Mark a method as an operation to try."""
     VERBS[function.__name__] = function
     return function
 
 
 class World:
-    """Some people, of whom the first is the admin; what they made; and every verb that there is.
+    """Several accounts, of which the first is the admin; their objects; and all operations.
 
-    A verb is tried by who may, mostly, on something that was drawn. It may be refused.
+    An operation is mostly tried by an authorized account, on a random object. It may be refused.
     """
 
     def __init__(self, chain, define, clients):
@@ -66,7 +66,7 @@ class World:
         return self.random.choice(self.clients)
 
     def who(self, address):
-        """The client of an address; now and then somebody else's."""
+        """Return the client of an address, and sometimes that of another account."""
         return self.anybody() if self.random.random() < 0.1 else self.by_address[address]
 
     def tools(self, client):
@@ -79,20 +79,20 @@ class World:
         return Invocations(client, self.chain.deployment)
 
     async def tool(self, state=None):
-        """A tool, in this state if there is one, the verbs of its owner, and its name."""
+        """Return a tool, in this state if there is one, its owner's client, and its name."""
         tools = self.tools(self.clients[0])
         tool = self.drawn([await tools.get(fqn) for fqn in self.fqns], state)
         name = await tools.name(ToolFqn.parse(tool.definition.fqn).unversioned)
         return tool, self.tools(self.who(name.owner.owner)), name
 
     async def leader(self, state=None):
-        """A leader likewise, and the verbs of its owner."""
+        """Return a leader, in this state if there is one, and its owner's client."""
         verbs = self.registry(self.clients[0])
         found = self.drawn([await verbs.get(place) for place in self.leaders], state)
         return found, self.registry(self.who(found.owner.owner))
 
     def drawn(self, found, state):
-        return self.random.choice([each for each in found if each.state == state] or found)
+        return self.random.choice([item for item in found if item.state == state] or found)
 
     def admin(self, room):
         return room(self.who(self.clients[0].address))
@@ -243,7 +243,7 @@ class World:
 
     @verb
     async def close(self):
-        """One or more of an invocation's leaders, signed or not, at times without looking first."""
+        """Close as one or more of an invocation's leaders, signed or not, sometimes unchecked."""
         invocation = await self._invocation()
         at = self.random.choice(invocation.leaders)
         workers = (await self.registry(self.clients[0]).get(at)).workers.entries
@@ -279,12 +279,11 @@ class World:
     # --- The admin, and time
 
     async def judged(self, *, pending):
-        """A tool or a leader, if there is one with a pending slash or without, and the admin's
-        verbs for it."""
+        """Return a tool or leader and the admin's client, with or without a pending slash."""
         tools, leaders = self.admin(self.tools), self.admin(self.registry)
         found = [(fqn, tools, await tools.get(fqn)) for fqn in self.fqns]
         found += [(place, leaders, await leaders.get(place)) for place in self.leaders]
-        fit = [each for each in found if (each[2].collateral.slash is not None) == pending]
+        fit = [item for item in found if (item[2].collateral.slash is not None) == pending]
         return self.random.choice(fit or found)[:2]
 
     @verb
@@ -322,38 +321,38 @@ class World:
         self.chain.net.advance_clock(20_000)
 
     def wait_for_delay(self):
-        """At times long enough for a claim."""
+        """Wait, sometimes long enough for a claim."""
         self.chain.net.advance_clock(self.random.choice([HOUR_MS, 7 * 24 * HOUR_MS]))
 
     # --- What there is
 
     async def total_mist(self):
-        """All that there is, wherever it is; and the laws that hold at every step."""
+        """Return the total of all amounts, and check the laws that hold at every step."""
         first, verbs = self.clients[0], self.tools(self.clients[0])
         tools = [await verbs.get(fqn) for fqn in self.fqns]
         leaders = await verbs.find_all(self.leaders, Leader)
         open_ones = [one for one in await verbs.find_all(self.invocations, Invocation) if one]
-        for each in tools:
+        for tool in tools:
             assert (
-                each.collateral.is_claimed or 2 * each.price_mist <= each.collateral.required_mist
+                tool.collateral.is_claimed or 2 * tool.price_mist <= tool.collateral.required_mist
             )
-            assert not (each.open and each.price_mist)
-        pledges = [each.collateral for each in (*tools, *leaders)]
+            assert not (tool.open and tool.price_mist)
+        pledges = [item.collateral for item in (*tools, *leaders)]
         for pledge in pledges:
             assert 2 * pledge.slashed_mist <= pledge.required_mist
             assert pledge.balance_mist <= pledge.required_mist
         for one in open_ones:
             assert one.is_closed == (one.payment_mist == 0)
         return (
-            sum([await each.balance(each.address) for each in self.clients])
-            + sum(each.gas_mist for each in self.clients)
+            sum([await client.balance(client.address) for client in self.clients])
+            + sum(client.gas_mist for client in self.clients)
             + sum(pledge.balance_mist for pledge in pledges)
             + sum(one.payment_mist for one in open_ones)
             + await first.balance(NOBODY)
         )
 
 
-# What is done more often, so that there is something for the rest to happen to.
+# More frequent operations, which create the objects for the others.
 OFTEN = ("request", "close", "delete", "propose_slash", "execute_slash", "wait_a_window")
 OFTEN += (
     "unregister_tool",
@@ -396,7 +395,7 @@ async def play(chain, define, steps, done):
         done["a transaction that failed"] += sum(client.failures for client in clients)
 
 
-def test_what_there_is_is_conserved_by_all_verbs(chain, define):
+def test_all_operations_conserve_funds_and_objects(chain, define):
     done = Counter()
     snapshot = chain.net.snapshot()
 
@@ -410,4 +409,4 @@ def test_what_there_is_is_conserved_by_all_verbs(chain, define):
 
     check()
     assert done.pop("a transaction that failed") > 0
-    assert VERBS.keys() == done.keys()  # each of them was done, and not refused alone
+    assert VERBS.keys() == done.keys()  # each of them succeeded at least once

@@ -1,4 +1,4 @@
-"""Pages that say by which test something is shown: each of them is there."""
+"""Documents that name tests as evidence: each named test exists."""
 
 import re
 from pathlib import Path
@@ -11,14 +11,14 @@ DEFINED = {
 }
 
 
-def test_each_test_by_which_something_is_shown_is_there():
+def test_trust_page_names_only_existing_tests():
     text = (ROOT / "docs" / "concepts" / "trust.md").read_text()
     named = set(re.findall(r"`(test_\w+)`", text))
     assert named
     assert named <= DEFINED
 
 
-def test_each_file_of_tests_that_auditors_are_shown_is_there():
+def test_audit_page_names_only_existing_test_files():
     text = (ROOT / "docs" / "audit.md").read_text()
     named = re.findall(r"`(tests/[\w/]+\.py)`", text)
     assert named

@@ -28,11 +28,11 @@ from tests.economics.gas_bounds import HEAVY_EFFORT, PROTOCOLS, margin_mist
 
 PRICES = (500, 1_000, 5_000)
 REQUEST_UNITS = 1_500
-"""More than the first request takes, which no fee pays."""
+"""More than the cost of the first request, which no fee pays."""
 REFUSING_UNITS = 300
-"""More gas units than a refusal costs beyond what it pays, in a transaction of its own."""
+"""More gas units than a refusal costs beyond what it pays, in a separate transaction."""
 OWNER_UNITS = 2_000
-"""The least that an owner spends to begin an execution and to delete it."""
+"""The minimum cost for an owner to start an execution and delete it."""
 
 
 _SUMMARIES = {}
@@ -53,7 +53,7 @@ def price(request):
 
 
 def run(play):
-    """Run a coroutine that waits for nothing."""
+    """Run a coroutine that never waits."""
     try:
         play.send(None)
     except StopIteration as stopped:
@@ -71,7 +71,7 @@ def played(story, price=1_000, **terms):
 
 
 def summary(story, price=1_000):
-    """Return what the rules say of a story, which several laws look at."""
+    """Return the payments of a story by the rules, for several laws."""
     key = story.key, price
     if key not in _SUMMARIES:
         rules = played(story, price)
@@ -82,13 +82,13 @@ def summary(story, price=1_000):
 def sent(rules):
     """Return the payments of the leader's transactions.
 
-    A Leader simulates its steps, and does not send those that do nothing.
+    A Leader simulates its steps, and does not send those without an effect.
     """
     return [paid for paid in rules.paid if paid.is_leader and (paid.mist or paid.is_closing)]
 
 
 def closings(rules):
-    """Return the payments of closings without refusals, which few steps follow."""
+    """Return the payments of closings without refusals that few steps follow."""
     found = [paid for paid in sent(rules) if paid.is_closing and not paid.refusals]
     return [paid for paid in found if paid.effort <= HEAVY_EFFORT]
 
@@ -100,7 +100,7 @@ def test_stories_have_every_strategy():
 
 
 def test_law_1_settling_pays_more_than_failing(price):
-    margins = {(protocol, each): [] for protocol in PROTOCOLS for each in ("settled", "failed")}
+    margins = {(protocol, item): [] for protocol in PROTOCOLS for item in ("settled", "failed")}
     for story in stories(leader=LeaderPlay.HONEST):
         for paid in closings(summary(story, price)):
             for protocol in PROTOCOLS:
@@ -113,23 +113,28 @@ def test_law_1_settling_pays_more_than_failing(price):
 
 
 def test_law_1_no_leader_earns_more_than_an_honest_one(price):
-    """Each run has one attempt, its tool responds, and no failure leads to further runs, each of
-    which would be paid. The same stories are played by each strategy."""
+    """Each strategy plays the same stories.
+
+    Each run has one attempt, its tool responds, and no failure leads to further runs, which would
+    be paid separately.
+    """
     for story in stories(attempts=1, owner=OwnerPlay.HONEST, tool=ToolPlay.ANSWERS):
         if any(ERR_EVAL in vertex.variants for vertex in story.plan.vertices.values()):
             continue
-        honest, *others = (sent(summary(story.of(leader=each), price)) for each in LeaderPlay)
+        honest, *others = (
+            sent(summary(story.of(leader=strategy), price)) for strategy in LeaderPlay
+        )
         for protocol in PROTOCOLS:
             most_mist = earned_mist(honest, protocol, price)
-            assert all(earned_mist(each, protocol, price) <= most_mist for each in others)
+            assert all(earned_mist(item, protocol, price) <= most_mist for item in others)
 
 
 def earned_mist(payments, protocol, price):
     return sum(margin_mist(protocol, paid, price) for paid in payments)
 
 
-def test_law_1_ends_where_the_owner_allows_several_attempts(price):
-    """A leader that fails on purpose is paid for each attempt, and never more than for settling."""
+def test_law_1_has_a_limit_when_the_owner_allows_several_attempts(price):
+    """A leader that fails on purpose is paid for each attempt, but never more than for settling."""
     most, most_mist, least_mist = 0, {}, {}
     for story in stories(leader=LeaderPlay.MILKS, owner=OwnerPlay.HONEST):
         rules = summary(story, price)
@@ -146,8 +151,8 @@ def test_law_1_ends_where_the_owner_allows_several_attempts(price):
     assert most > 1
 
 
-def test_law_1_ends_where_many_steps_follow_a_closing():
-    """Each step is paid alone, and gas is dearer the longer a transaction runs.
+def test_law_1_has_a_limit_when_many_steps_follow_a_closing():
+    """Each step is paid separately, and gas gets more expensive the longer a transaction runs.
 
     A leader loses by such a closing, but less than the attacker pays for it.
     """
@@ -164,7 +169,7 @@ def _margins(rules, closing, protocol, price):
 
 
 def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
-    """The owner and the tools are the attackers; funds and time last, and no run is refused."""
+    """The owner and the tools attack. Funds and time are sufficient, and no run is refused."""
     for story in stories(leader=LeaderPlay.HONEST):
         rules = summary(story, price)
         payments = sent(rules)
@@ -180,8 +185,8 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
             assert earned_mist(others, protocol, price) >= -allowed_mist, story.seed
 
 
-def test_law_2_an_attacker_spends_more_than_its_leader_loses(price):
-    """Short funds, refusals and the deadline may leave further steps unpaid, too."""
+def test_law_2_attacker_spends_more_than_its_leader_loses(price):
+    """Insufficient funds, refusals and the deadline may also leave further steps unpaid."""
     for story in stories(leader=LeaderPlay.HONEST):
         payments = sent(summary(story, price))
         fees_mist = sum(paid.fees_mist for paid in payments)
@@ -190,8 +195,8 @@ def test_law_2_an_attacker_spends_more_than_its_leader_loses(price):
             assert lost_mist <= fees_mist + OWNER_UNITS * price, story.seed
 
 
-def test_law_2_a_silent_leader_is_paid_for_no_closing(price):
-    """The payments cover what a step stores and computes, and advancing."""
+def test_law_2_silent_leader_is_not_paid(price):
+    """The payments cover the storage and computation of a step, and advancing."""
     step_mist = Fees(price).advancing_mist(0)
     for story in stories(leader=LeaderPlay.SILENT, owner=OwnerPlay.HONEST):
         for paid in summary(story, price).paid:
@@ -199,8 +204,8 @@ def test_law_2_a_silent_leader_is_paid_for_no_closing(price):
             assert paid.fees_mist <= hundredths_of(paid.effort) * price // 100 + step_mist
 
 
-def test_law_2_an_execution_pays_no_more_than_its_steps(price):
-    """A leader that fails costs the owner the fee for failing, once for each step it allowed."""
+def test_law_2_execution_pays_only_for_its_steps(price):
+    """A leader that fails costs the owner the fee for failing, once for each allowed step."""
     fees = Fees(price)
     for story in stories(leader=LeaderPlay.FAILS):
         rules = summary(story, price)
@@ -213,8 +218,8 @@ def test_law_2_an_execution_pays_no_more_than_its_steps(price):
         assert sum(paid.fees_mist for paid in rules.paid) <= most_mist + worked_mist
 
 
-def test_funds_are_paid_or_come_back(price):
-    """Whatever the parties do, an ended execution keeps nothing."""
+def test_funds_are_paid_or_refunded(price):
+    """An ended execution holds no funds, whatever the parties do."""
     ended = 0
     for story in stories():
         rules = played(story, price)
@@ -226,16 +231,16 @@ def test_funds_are_paid_or_come_back(price):
     assert ended > DOCUMENTS / 2
 
 
-def test_funds_come_back_at_once_if_the_owner_cancels(price):
-    """All of them, except the payments of invocations that are under way."""
+def test_funds_are_refunded_immediately_if_the_owner_cancels(price):
+    """All funds are refunded, except the payments of pending invocations."""
     for story in stories(owner=OwnerPlay.HONEST):
         rules = played(story, price)
         rules.stop(Status.CANCELLED)
         assert rules.funds_mist == 0
 
 
-def test_estimates_are_enough(price):
-    """The largest one in any case; the usual one where no vertex is in a loop or a region."""
+def test_estimates_are_sufficient(price):
+    """The largest estimate always is; the usual one is if no vertex is in a loop or a region."""
     fees, bounded = Fees(price), 0
     for story in stories(leader=LeaderPlay.HONEST, owner=OwnerPlay.HONEST):
         cost = story.estimate(fees)

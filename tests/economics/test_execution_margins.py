@@ -1,4 +1,4 @@
-"""What `scripts/economics` measures of executions and schedules."""
+"""The measurements of executions and schedules by `scripts/economics`."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from tests.economics.fee_rules import Fees
 
 @pytest.fixture(scope="module")
 def steps():
-    """Measured by the older rules of gas, which are the dearer ones."""
+    """Measure by the older gas rules, which are more expensive."""
     return economics.measure_executions(min(PROTOCOLS))
 
 
@@ -36,7 +36,7 @@ def test_each_transaction_is_measured(steps):
     assert document[FAIL]["margin_mist"]["1000"] == steps[FAIL].margin_mist(1_000)
 
 
-def test_settling_and_failing_pay_what_the_rules_say(steps):
+def test_settling_and_failing_pay_by_the_rules(steps):
     size = outcome_bytes(Answer("ok", {"value": "x" * 100}))
     for price in PRICES:
         fees = Fees(price)
@@ -51,14 +51,14 @@ def test_settling_leaves_more_than_failing_at_each_price(steps):
         assert min(left[SETTLE], left[SETTLE_LAST], left[EFFORT]) > max(left[FAIL], 0)
 
 
-def test_keepers_of_two_schedules_earn_no_gas_twice(steps):
-    """Together they leave less than twice what one leaves, and 150 gas units."""
+def test_keepers_of_two_schedules_are_repaid_gas_only_once(steps):
+    """Both together leave less than twice the amount of one, plus 150 gas units."""
     for price in PRICES:
         one, two = steps[TRIGGER].margin_mist(price), steps[TRIGGER_TWO].margin_mist(price)
         assert two <= 2 * max(one, 0) + 150 * price + 200_000
 
 
-def test_a_rule_that_is_broken_is_reported(steps):
+def test_violated_rule_is_reported(steps):
     broken = economics.Step(economics.Cost(10_000, 0), 0, 1_000)
     found = [*economics.broken_execution_rules(dict(steps) | {SETTLE: broken})]
     assert any(SETTLE in line for line in found)

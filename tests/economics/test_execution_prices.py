@@ -1,4 +1,4 @@
-"""What a leader earns at low and high gas prices, by the older and the newer rules of gas."""
+"""The earnings of a leader at low and high gas prices, by the older and the newer gas rules."""
 
 import pytest
 
@@ -42,8 +42,7 @@ def protocol(request):
 
 @pytest.fixture
 async def begun(protocol, request):
-    """Begins a document on a network of the gas price that the test is for, and requests its first
-    run; the tools sign."""
+    """Return a function that starts a document and requests its first run; the tools sign."""
     async with priced_network(protocol, request.param) as stage:
         await stage.register_tool(definition(SOURCE, ["e"]), signs=True)
         await stage.register_tool(definition(WIDE, PORTS), signs=True)
@@ -63,7 +62,7 @@ def priced(*prices):
 
 
 def wired(ports, *more):
-    """A value that goes to ports of another vertex, of which the others have default values."""
+    """Return a value that goes to ports of another vertex, whose other ports have defaults."""
     edges = [edge("begin.ok.value", f"wide.{port}") for port in PORTS[:ports]]
     vertices = [Vertex("wide", WIDE), *(Vertex("thin", THIN) for _ in more)]
     return document(vertices, [*edges, *more], values_for("wide", PORTS[ports:]))
@@ -113,8 +112,8 @@ async def test_leader_does_not_lose_by_failing_a_vertex_with_many_lists(begun):
 
 
 @priced(1_000, 5_000)
-async def test_leader_earns_by_the_largest_answer_once_its_owner_cancelled(begun):
-    """The invocation holds what rewriting its largest answer costs."""
+async def test_leader_earns_by_the_largest_answer_after_a_cancellation(begun):
+    """The invocation holds the cost of rewriting its largest answer."""
     stage, largest = begun.stage, answer("x" * 65_000)
     plain = await stage.register_tool(definition("xyz.example.economy.plain@1", ["e"]))
     for fqn in (plain.fqn, SOURCE):
@@ -130,7 +129,7 @@ async def test_leader_earns_by_the_largest_answer_once_its_owner_cancelled(begun
 
 
 def branching(fqn, inputs, text=""):
-    """A tool with these inputs and several variants, whose schemas have a long text."""
+    """Return a tool with these inputs and several variants, whose schemas contain a long string."""
     value = {"type": "object", "properties": {"value": {}}}
     variants = [
         {"type": "object", "properties": {name: value}, "required": [name]}
@@ -153,14 +152,14 @@ def branching(fqn, inputs, text=""):
 
 
 def in_a_large_page(vertices):
-    """Two vertices in a page with many others of 1 200 bytes, which never run."""
+    """Return two vertices in a page with many others of 1 200 bytes, which never run."""
     others = [Vertex(f"other{number}", LARGE) for number in range(vertices)]
     edges = [
         edge(f"begin.no{number // 26}.value", f"other{number}.{LONG_PORTS[0]}")
         for number in range(vertices)
     ]
     defaults = [
-        Default(InputPort(each.name, port), 1) for each in others for port in LONG_PORTS[1:]
+        Default(InputPort(item.name, port), 1) for item in others for port in LONG_PORTS[1:]
     ]
     return Document(
         (Vertex("begin", BRANCHING, entry_ports=("e",)), Vertex("next", SOURCE), *others),
@@ -171,9 +170,9 @@ def in_a_large_page(vertices):
 
 
 def with_many_groups(groups):
-    """Two vertices, and groups that begin with a hundred others."""
+    """Return two vertices, and groups that start with a hundred others."""
     others = [Vertex(f"other{number}", THIN, entry_ports=("i",)) for number in range(100)]
-    names = tuple(each.name for each in others)
+    names = tuple(item.name for item in others)
     return Document(
         (Vertex("begin", SOURCE, entry_ports=("e",)), Vertex("next", SOURCE), *others),
         (edge("begin.ok.value", "next.e"),),
@@ -186,13 +185,13 @@ def with_many_groups(groups):
 
 
 def with_tools(first, second):
-    """Two vertices with these tools."""
+    """Return two vertices with these tools."""
     vertices = Vertex("begin", first, entry_ports=("e",)), Vertex("next", second)
     return Document(vertices, (edge("begin.ok.value", "next.e"),), dialect=DIALECT)
 
 
 async def carried(begun, flow, last):
-    """An execution of two runs, each closed in a transaction, and what each of these was paid."""
+    """Run an execution of two runs, one closing per transaction, and return the payments."""
     execution = await begun(flow)
     await execution.close("begin", answer("x" * 98), signed=True)
     await execution.close("next", last, signed=True)
@@ -202,7 +201,7 @@ async def carried(begun, flow, last):
 
 
 async def assert_reading_is_paid(begun, flow, small, units):
-    """All but the first request earn, and each transaction is paid so many gas units more."""
+    """Check that all but the first request earn, and each transaction is paid `units` more."""
     price = await begun.stage.worker.gas_price()
     for last, last_reads in ((answer("x" * 98), 2), (FAILURE, 1)):
         execution, paid = await carried(begun, flow, last)
@@ -214,7 +213,7 @@ async def assert_reading_is_paid(begun, flow, small, units):
 
 @priced(500, 1_000, 5_000)
 async def test_leader_earns_on_the_largest_page(begun):
-    """Signed inputs count the page once more, each request and `advance` is paid for it."""
+    """Signed inputs count the page again; each request and `advance` is paid for it."""
     await begun.stage.register_tool(definition(LARGE, LONG_PORTS))
     await begun.stage.register_tool(branching(BRANCHING, ["e"]), signs=True)
 

@@ -1,7 +1,7 @@
-"""Attacks on the leaders and owners of executions, with what they bring and what they cost.
+"""Attacks on leaders and owners of executions, with their gain and their cost.
 
-A stranger may publish any workflow of tools of its own, and name any leader. The leader carries it
-honestly, one closing in a transaction, which is the dearest way.
+An attacker may publish any workflow of its own tools, and name any leader. The leader dispatches it
+honestly, with one closing per transaction, which is the most expensive way.
 """
 
 import pytest
@@ -33,11 +33,11 @@ SOURCE, WIDE, THIN = (f"xyz.example.economy.{name}@1" for name in ("source", "wi
 PORTS = [f"i{number:02}" for number in range(32)]
 DAY_MS = 86_400_000
 REQUEST_MIST = 2_000_000
-"""More than the gas of a first request: no fee pays for it, as its owner may send it."""
+"""More than the gas of a first request, which no fee pays because its owner may send it."""
 
 
 def definition(fqn, inputs):
-    """A tool with these inputs, whose answer has a value and a list of anything."""
+    """Return a tool with these inputs, whose answer has a value and a list of any type."""
     answer = {"type": "object", "properties": {"value": {}, "list": {"type": "array"}}}
     variants = {"type": "object", "properties": {"ok": answer}, "required": ["ok"]}
     return ToolDefinition.parse(
@@ -71,7 +71,7 @@ def answer(value=1, length=0):
 
 @pytest.fixture
 async def stage(chain, stranger, leader, active_leader):
-    """The stranger has three tools that sign, and the leader carries what it begins."""
+    """Return a stage with three signing tools of the attacker and a leader for its executions."""
     stage = Stage(chain.deployment, stranger, leader, active_leader)
     await stage.register_tool(definition(SOURCE, ["e"]), signs=True)
     await stage.register_tool(definition(WIDE, PORTS), signs=True)
@@ -81,9 +81,9 @@ async def stage(chain, stranger, leader, active_leader):
 
 @pytest.fixture
 def weigh(stage, attack):
-    """Plays an execution from its begin to its cleaning; gives what each party gained.
+    """Return a function that plays an execution to its cleanup and returns each party's gain.
 
-    The workflow is published before: who attacks does that once.
+    The workflow is published before, because an attacker does that only once.
     """
 
     async def weigh(flow, play, **terms):
@@ -98,7 +98,7 @@ def weigh(stage, attack):
 
 
 def costs_more_than_it_harms(played, requests=1):
-    """Law 2: whoever attacks spends more than the leader loses, but for the first request."""
+    """Check law 2: an attacker spends more than the leader loses, except for the first request."""
     lost_mist = -played["leader"] - requests * REQUEST_MIST
     return lost_mist <= 0 or lost_mist <= -played["stranger"]
 
@@ -107,7 +107,7 @@ def costs_more_than_it_harms(played, requests=1):
 
 
 @pytest.mark.parametrize("ports", [8, 16, 31])
-async def test_leader_fails_inputs_that_are_larger_than_it_may_read(stage, weigh, ports):
+async def test_leader_fails_inputs_above_its_read_limit(stage, weigh, ports):
     flow = document(
         [Vertex("wide", WIDE)],
         [edge("begin.ok.value", f"wide.{port}") for port in PORTS[:ports]],
@@ -125,7 +125,7 @@ async def test_leader_fails_inputs_that_are_larger_than_it_may_read(stage, weigh
     assert costs_more_than_it_harms(played)
 
 
-async def test_chain_refuses_inputs_that_are_larger_than_a_leader_may_read(stage):
+async def test_chain_refuses_inputs_above_the_leaders_read_limit(stage):
     flow = document(
         [Vertex("wide", WIDE)],
         [edge("begin.ok.value", f"wide.{port}") for port in PORTS[:8]],
@@ -158,14 +158,14 @@ async def test_leader_earns_by_settling_the_largest_inputs(stage, weigh, ports, 
     execution, _ = await weigh(flow, play)
     assert execution.ended.status == "completed"
     assert min(execution.gained_mist[1:]) > 0
-    # 40 MIST at a gas price of 1 000 for each byte that was counted off chain, beside the fee for
-    # settling by a leader's word: 2 000 gas units, 1 670 000, and 7 600 for 19 bytes of the answer.
+    # 40 MIST at a gas price of 1 000 for each byte that is counted off chain, plus the fee for
+    # settling without a signature: 2 000 gas units, 1 670 000, and 7 600 for 19 answer bytes.
     read_mist = execution.read_bytes[-1] * 40
     assert execution.fees_mist[-1] == 2_520_000 + 19 * 7_600 + read_mist
 
 
 @pytest.mark.parametrize("iterations", [4, 15, 32])
-async def test_leader_earns_by_settling_lists_that_regions_gathered(stage, weigh, iterations):
+async def test_leader_earns_by_settling_lists_gathered_from_regions(stage, weigh, iterations):
     flow = document(
         [Vertex("each", THIN, parallel=32), Vertex("wide", WIDE)],
         [
@@ -193,7 +193,7 @@ async def test_leader_earns_by_settling_lists_that_regions_gathered(stage, weigh
 
 
 async def test_leader_fails_large_lists_of_large_values(stage, weigh):
-    """15 ports that get a list of 8 values of 60 KB each, which are 7 MB."""
+    """15 ports receive a list of 8 values of 60 KB each, which are 7 MB."""
     flow = document(
         [Vertex("each", THIN, parallel=8), Vertex("wide", WIDE)],
         [
@@ -217,8 +217,10 @@ async def test_leader_fails_large_lists_of_large_values(stage, weigh):
 
 
 def gathering():
-    """A region of one iteration, of which a vertex that has all values of it by default takes a
-    list."""
+    """Return a region of one iteration, and a vertex that takes a list of its values.
+
+    The vertex has defaults for all its inputs.
+    """
     return document(
         [Vertex("each", THIN), Vertex("wide", WIDE)],
         [
@@ -230,7 +232,7 @@ def gathering():
 
 
 async def settle_gathered(execution, value):
-    """Let the iteration give a value, and settle what takes the list of it."""
+    """Let the iteration return a value, and settle the vertex that takes its list."""
     await execution.take()
     await execution.close("begin", answer(length=1), signed=True)
     [run] = execution.requests
@@ -243,8 +245,8 @@ LONG_LIST = ["x" * 100] * 50
 
 
 @pytest.mark.parametrize("value", [TEXT_IN_CHUNKS, LONG_LIST])
-async def test_leader_fails_lists_whose_texts_move_would_join_byte_by_byte(stage, weigh, value):
-    """Settling the one with the text would cost it 670 million MIST."""
+async def test_leader_fails_lists_of_strings_that_move_would_join_byte_by_byte(stage, weigh, value):
+    """Settling the case with the long string would cost it 670 million MIST."""
 
     async def play(execution):
         outcome = await settle_gathered(execution, value)
@@ -255,7 +257,7 @@ async def test_leader_fails_lists_whose_texts_move_would_join_byte_by_byte(stage
 
 
 @pytest.mark.parametrize("value", ["x" * 16_000, ["x" * 100] * 25, ["x"] * 250, [[1] * 20] * 20])
-async def test_leader_earns_by_settling_lists_whose_texts_move_joins(stage, weigh, value):
+async def test_leader_earns_by_settling_lists_of_strings_that_move_joins(stage, weigh, value):
     async def play(execution):
         await settle_gathered(execution, value)
 
@@ -264,7 +266,7 @@ async def test_leader_earns_by_settling_lists_whose_texts_move_joins(stage, weig
     assert execution.gained_mist[-1] > 0
 
 
-async def test_chain_refuses_lists_whose_texts_move_would_join_byte_by_byte(stage):
+async def test_chain_refuses_lists_of_strings_that_move_would_join_byte_by_byte(stage):
     execution = await stage.begin(await stage.publish(gathering()), {"begin": {"e": 1}})
     stage.is_reckless = True
     with pytest.raises(NexusError) as caught:
@@ -272,7 +274,7 @@ async def test_chain_refuses_lists_whose_texts_move_would_join_byte_by_byte(stag
     assert caught.value.code == "too_large"
 
 
-async def test_begin_refuses_entry_values_that_are_too_large_together(stage):
+async def test_begin_refuses_entry_values_above_the_total_limit(stage):
     flow = Document(
         (
             Vertex("begin", SOURCE, entry_ports=("e",)),
@@ -319,7 +321,7 @@ async def test_leader_earns_by_settling_a_large_answer_of_the_only_run(stage, we
 
 
 async def test_leader_is_paid_for_one_refusal_of_a_run(stage, weigh):
-    """Each further attempt would be refused again at once."""
+    """Each further attempt would be refused immediately."""
     dear = await stage.register_tool(definition("xyz.example.economy.dear@1", ["e"]))
     flow = Document(
         (Vertex("begin", dear.fqn, entry_ports=("e",), attempts=8),), (), dialect=DIALECT
@@ -335,7 +337,7 @@ async def test_leader_is_paid_for_one_refusal_of_a_run(stage, weigh):
     assert costs_more_than_it_harms(played, requests=0)
 
 
-async def test_leader_loses_less_than_a_stranger_by_a_tool_that_always_fails(stage, weigh):
+async def test_leader_loses_less_than_the_attacker_by_a_tool_that_always_fails(stage, weigh):
     flow = Document(
         (Vertex("begin", SOURCE, entry_ports=("e",), attempts=20),), (), dialect=DIALECT
     )
@@ -352,8 +354,8 @@ async def test_leader_loses_less_than_a_stranger_by_a_tool_that_always_fails(sta
 # --- Funds
 
 
-async def test_owner_gets_funds_back_at_once_behind_an_open_question(parties, stage, attack):
-    """500 SUI behind one question that nobody answers for 30 days: the owner cancels."""
+async def test_owner_gets_an_immediate_refund_despite_an_open_question(parties, stage, attack):
+    """500 SUI depend on one question that stays open for 30 days. The owner cancels."""
     stage.owner = parties.clients["admin"]
     await stage.register_tool(ask_definition(str(stage.deployment.original_id)))
     stage.owner = parties.clients["user"]
@@ -368,12 +370,12 @@ async def test_owner_gets_funds_back_at_once_behind_an_open_question(parties, st
         await Executions(stage.owner, stage.deployment).cancel(execution.id)
     found = await Executions(stage.owner, stage.deployment).get(execution.id)
     assert found.ended_at_ms is None
-    # The invocation keeps its payment, and what is stored stays.
+    # The invocation keeps its payment, and its objects stay.
     assert played["user"] > -MIST
 
 
-async def test_owner_does_not_wait_longer_than_it_consented(stage):
-    """An operator raises the timeout of a tool after an execution began."""
+async def test_owner_does_not_wait_longer_than_it_accepted(stage):
+    """An operator raises the timeout of a tool after an execution has started."""
     slow = await stage.register_tool(definition("xyz.example.economy.slow@1", ["e"]))
     flow = Document((Vertex("begin", slow.fqn, entry_ports=("e",)),), (), dialect=DIALECT)
     execution = await stage.begin(

@@ -1,5 +1,7 @@
-"""Law 1 in figures: at every price of gas and size of a batch to settle pays most, and to fail is
-never worse than silence. By the storage rules of an old and a new protocol."""
+"""Law 1 in figures: settling pays most, and failing is never worse than silence.
+
+This holds at every gas price and batch size, by the storage rules of an old and a new protocol.
+"""
 
 import asyncio
 
@@ -16,36 +18,36 @@ def economy(request):
     return asyncio.run(economics.measure(request.param))
 
 
-def test_to_settle_pays_more_than_to_fail_and_to_fail_no_less_than_silence(economy):
+def test_settling_pays_more_than_failing_and_failing_at_least_as_much_as_silence(economy):
     assert [*economics.broken_rules(economy)] == []
 
 
-def test_fees_are_what_the_settings_say(economy):
+def test_fees_follow_the_settings(economy):
     """By hand, at 1 000 MIST: 1 000 units and 520 000, then 2 000 000, 100 and 7 600 for bytes."""
     failing = 1_520_000 + 100 * economy.input_bytes
     assert economy.fail_fee_mist(1_000) == failing
     assert economy.settle_fee_mist(1_000) == failing + 2_000_000 + 7_600 * economy.answer_bytes
 
 
-def test_a_lone_failure_is_paid_as_much_as_it_costs_and_hardly_more(economy):
+def test_fee_of_a_single_failure_covers_its_cost_with_little_excess(economy):
     fee_mist, cost_mist = economy.fail_fee_mist(1_000), economy.verbs["fail"].mist()
     assert 0 <= fee_mist - cost_mist < 150_000
 
 
-def test_closing_is_as_cheap_as_was_aimed_at(economy):
+def test_closing_costs_at_most_its_target(economy):
     assert economy.settling[LONE].mist() <= 1_500_000
     assert economy.settling[FULL].mist() <= 520_000
     assert economy.settling_signed[FULL].mist() <= 555_000
 
 
-def test_what_nobody_closes_in_time_costs_its_requester_two_transactions(economy):
-    """Request and deletion, whose rebate brings back what the request paid for storage."""
+def test_expired_invocation_costs_its_requester_two_transactions(economy):
+    """The request and the deletion, whose rebate refunds the storage of the request."""
     lost_mist = economy.verbs["request"].mist() + economy.verbs["delete"].mist()
     assert lost_mist < 2_060_000
 
 
-def test_more_than_32_signed_answers_in_a_transaction_would_not_pay_at_every_price(economy):
-    """Verifying them takes so long that gas is dearer: a Leader's batch ends before."""
+def test_more_than_32_signed_answers_per_transaction_would_not_always_pay(economy):
+    """Their verification takes so long that gas gets expensive. A Leader's batch is smaller."""
     price = max(economics.PRICES)
     signed = {
         size: economy.settle_fee_mist(price) - cost.mist(price)
@@ -55,9 +57,12 @@ def test_more_than_32_signed_answers_in_a_transaction_would_not_pay_at_every_pri
     assert signed[64] < failing < signed[economics.MAX_SIGNED]
 
 
-def test_a_leader_loses_when_gas_is_three_times_as_dear_as_at_the_request(economy):
-    """The fee is fixed by the request. The epoch may end in between: alone a settlement is covered
-    until the price is three times as high, in a batch of 16 until it is ten times."""
+def test_leader_loses_when_gas_costs_three_times_as_much_as_at_the_request(economy):
+    """The request fixes the fee, and the epoch may end before the settlement.
+
+    A single settlement is covered until the price is three times as high, one in a batch of 16
+    until it is ten times as high.
+    """
     fee_mist = economy.settle_fee_mist(1_000)
     assert economy.settling[LONE].mist(3_000) < fee_mist < economy.settling[LONE].mist(3_500)
     assert economy.settling[FULL].mist(10_000) < fee_mist
@@ -66,18 +71,19 @@ def test_a_leader_loses_when_gas_is_three_times_as_dear_as_at_the_request(econom
 # --- The limit: large inputs
 
 
-def test_to_settle_large_inputs_pays_more_than_to_fail_in_every_batch(economy):
+def test_settling_large_inputs_pays_more_than_failing_in_every_batch(economy):
     for price in economics.PRICES:
         margins = economics.large_margins(economy, price)
         settled, failed = margins["settle"][1], margins["fail"][1]
         assert all(settle > fail for settle, fail in zip(settled, failed, strict=True))
 
 
-def test_law_1_ends_where_large_inputs_come_in_large_batches_or_gas_is_dear(economy):
-    """Who fails such a batch pays for it: silence costs less, and 64 KB alone is 64 KB to rewrite.
+def test_law_1_has_a_limit_with_large_batches_of_large_inputs_or_expensive_gas(economy):
+    """Failing such a batch costs more than silence, because all inputs are rewritten.
 
-    Up to 512 000 bytes in a transaction all is covered; a Leader puts 128 KiB into one. On networks
-    with the older rules of gas one or two inputs of 64 000 bytes are not, at a price of 5 000.
+    Up to 512 000 bytes in a transaction everything is covered; a Leader puts 128 KiB into one. On
+    networks with the older gas rules one or two inputs of 64 000 bytes are not, at a price of 5
+    000.
     """
     uncovered = {
         (price, size)
@@ -104,6 +110,6 @@ def test_law_1_ends_where_large_inputs_come_in_large_batches_or_gas_is_dear(econ
     )
 
 
-def test_a_record_is_cheap(economy):
-    """A thousand settlements of one's own, in batches of 16: what a record is worth as evidence."""
+def test_track_record_is_cheap(economy):
+    """A thousand of one's own settlements, in batches of 16, show what a record is worth."""
     assert 0 < economy.record_mist < 300_000_000

@@ -1,4 +1,4 @@
-"""What a leader may hope for: fees without work, two fees for one invocation, a fee of another."""
+"""Attacks by a leader: fees without work, two fees for one invocation, or another leader's fee."""
 
 import asyncio
 
@@ -11,8 +11,8 @@ from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, S
 from nexus_tools.tool.signing.signed_outcome import outcome_message
 
 
-async def test_a_leader_hoped_to_earn_more_by_failing_at_once(parties, tool, active_leader, told):
-    """Law 1: of all that it can do, to settle brings most; see `test_fees` for all batches."""
+async def test_leader_cannot_earn_more_by_failing_immediately(parties, tool, active_leader, told):
+    """Law 1: settling earns most. `test_fees` covers all batches."""
     async with parties.round() as failing:
         invocation = await parties.request(tool)
         await parties.fail(active_leader, invocation)
@@ -20,12 +20,12 @@ async def test_a_leader_hoped_to_earn_more_by_failing_at_once(parties, tool, act
     async with parties.round() as settling:
         await parties.settle(active_leader, await parties.request(tool))
     assert 0 <= failing["leader"] < settling["leader"]
-    # Never the price: gas of two transactions and the fee for failing.
+    # The gas of two transactions and the fee for failing, but never the price.
     assert -failing["user"] < 2_060_000 + 1_460_000
     told(failing["leader"] - settling["leader"], -failing["user"], "the requester")
 
 
-async def test_a_leader_hoped_to_earn_by_a_long_detail(parties, tool, active_leader, told, refused):
+async def test_leader_cannot_earn_by_a_long_detail(parties, tool, active_leader, told, refused):
     invocation, other = await parties.request(tool), await parties.request(tool)
     with refused("detail_too_long"):
         await parties.invocations("leader").close(
@@ -41,18 +41,20 @@ async def test_a_leader_hoped_to_earn_by_a_long_detail(parties, tool, active_lea
     told(padded["leader"] - bare["leader"])
 
 
-async def test_a_leader_hoped_to_gain_by_doing_nothing(parties, tool, active_leader, told):
+async def test_leader_cannot_gain_by_doing_nothing(parties, tool, active_leader, told):
     async with parties.round() as played:
         invocation = await parties.request(tool)
         parties.pass_windows()
-        await parties.invocations().delete(invocation)  # expires first: all comes back
+        await parties.invocations().delete(
+            invocation
+        )  # it expires first, so everything is refunded
     assert played["leader"] == played["owner"] == 0
     gas_of_two_transactions = 3_000_000
     assert -gas_of_two_transactions < played["user"] < 0
     told(0, -played["user"], "the requester")
 
 
-async def test_a_leader_hoped_for_two_fees_of_one_invocation(parties, tool, active_leader, attack):
+async def test_leader_cannot_get_two_fees_for_one_invocation(parties, tool, active_leader, attack):
     invocation = await parties.request(tool)
     await parties.settle(active_leader, invocation)
     async with attack("leader") as played:
@@ -63,7 +65,7 @@ async def test_a_leader_hoped_for_two_fees_of_one_invocation(parties, tool, acti
     assert played["owner"] == played["user"] == 0
 
 
-async def test_a_leader_hoped_to_settle_one_invocation_twice_in_a_transaction(
+async def test_leader_cannot_settle_an_invocation_twice_in_a_transaction(
     parties, tool, active_leader, attack
 ):
     invocation, other = await parties.request(tool), await parties.request(tool)
@@ -78,7 +80,9 @@ async def test_a_leader_hoped_to_settle_one_invocation_twice_in_a_transaction(
     assert played["leader"] <= honest["leader"]
 
 
-async def test_a_leader_hoped_to_close_what_does_not_name_it(parties, tool, attack, refused):
+async def test_leader_cannot_close_an_invocation_that_does_not_name_it(
+    parties, tool, attack, refused
+):
     invocation = await parties.request(tool)
     other = await parties.register_leader("stranger", "other")
     async with attack("stranger"):
@@ -86,7 +90,7 @@ async def test_a_leader_hoped_to_close_what_does_not_name_it(parties, tool, atta
             await parties.settle(other, invocation, party="stranger")
 
 
-async def test_a_stranger_hoped_to_close_in_the_name_of_the_leader(
+async def test_another_account_cannot_close_for_the_leader(
     parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
@@ -95,9 +99,7 @@ async def test_a_stranger_hoped_to_close_in_the_name_of_the_leader(
             await parties.settle(active_leader, invocation, party="admin")
 
 
-async def test_a_worker_that_was_dismissed_hoped_to_earn_on(
-    parties, tool, active_leader, attack, refused
-):
+async def test_removed_worker_cannot_earn(parties, tool, active_leader, attack, refused):
     leaders = parties.leaders()
     await leaders.add_worker(active_leader, parties.address("admin"))
     invocation = await parties.request(tool)
@@ -107,8 +109,8 @@ async def test_a_worker_that_was_dismissed_hoped_to_earn_on(
             await parties.settle(active_leader, invocation, party="admin")
 
 
-async def test_a_worker_hoped_to_take_over_the_leader(parties, active_leader, attack, refused):
-    """Its key lies on a machine: whoever steals it closes invocations, and nothing else."""
+async def test_worker_cannot_take_over_the_leader(parties, active_leader, attack, refused):
+    """Its key is on a server. A thief of the key can close invocations, and nothing else."""
     await parties.leaders().add_worker(active_leader, parties.address("admin"))
     thief, address = parties.leaders("admin"), parties.address("admin")
     async with attack("admin"):
@@ -125,7 +127,7 @@ async def test_a_worker_hoped_to_take_over_the_leader(parties, active_leader, at
             await thief.accept(active_leader)
 
 
-async def test_a_backup_hoped_to_be_faster_than_the_first_leader(
+async def test_backup_cannot_close_during_the_first_leaders_window(
     parties, define, active_leader, attack, refused
 ):
     backup = await parties.register_leader("admin", "backup")
@@ -138,7 +140,7 @@ async def test_a_backup_hoped_to_be_faster_than_the_first_leader(
     assert played["leader"] > 0
 
 
-async def test_a_leader_that_slept_hoped_to_have_the_fee_of_its_backup(
+async def test_late_leader_cannot_take_the_fee_of_its_backup(
     parties, define, active_leader, attack
 ):
     backup = await parties.register_leader("admin", "backup")
@@ -152,9 +154,7 @@ async def test_a_leader_that_slept_hoped_to_have_the_fee_of_its_backup(
     assert played["admin"] == 0
 
 
-async def test_a_leader_hoped_to_settle_when_all_windows_were_over(
-    parties, tool, active_leader, attack
-):
+async def test_leader_cannot_settle_after_all_windows(parties, tool, active_leader, attack):
     invocation = await parties.request(tool)
     parties.pass_windows()
     async with attack("leader") as played:
@@ -163,10 +163,10 @@ async def test_a_leader_hoped_to_settle_when_all_windows_were_over(
     assert played["owner"] == 0
 
 
-async def test_a_leader_hoped_that_one_lost_race_is_anothers_loss(
+async def test_batch_settles_without_invocations_closed_in_the_meantime(
     parties, tool, active_leader, attack
 ):
-    """A batch goes through without what was closed in the meantime."""
+    """The transaction skips them and does not fail."""
     invocations = [await parties.request(tool) for _ in range(5)]
     async with parties.round() as honest:
         await parties.settle(active_leader, *invocations[3:])
@@ -177,10 +177,10 @@ async def test_a_leader_hoped_that_one_lost_race_is_anothers_loss(
     assert 0 < played["leader"] < honest["leader"]
 
 
-async def test_a_leader_hoped_to_be_paid_for_a_padded_answer(
+async def test_leader_is_not_paid_for_a_padded_answer(
     parties, define, active_leader, told, refused
 ):
-    """A byte of an answer pays what storing it costs, and no more than the requester allowed."""
+    """A byte of an answer pays its storage, and at most the bytes that the requester allowed."""
     tool = await parties.register_tool(define(), active_leader)
     small, large = await parties.request(tool), await parties.request(tool)
     invocations = parties.invocations("leader")
@@ -200,7 +200,7 @@ async def test_a_leader_hoped_to_be_paid_for_a_padded_answer(
     )
 
 
-async def test_a_leader_hoped_to_invent_an_answer(parties, define, active_leader, attack, refused):
+async def test_leader_cannot_invent_an_answer(parties, define, active_leader, attack, refused):
     tool = await parties.register_tool(
         define(), active_leader, keys=(bytes(31) + b"\x01",), requires_signed_outcome=True
     )
@@ -211,9 +211,7 @@ async def test_a_leader_hoped_to_invent_an_answer(parties, define, active_leader
     assert played["owner"] == 0
 
 
-async def test_a_leader_that_is_suspended_hoped_to_earn_on(
-    parties, tool, active_leader, attack, refused
-):
+async def test_suspended_leader_cannot_earn(parties, tool, active_leader, attack, refused):
     invocation = await parties.request(tool)
     admins = parties.leaders("admin")
     await admins.propose_slash(active_leader, 1_000_000_000, "false failures", bytes(32))
@@ -224,10 +222,10 @@ async def test_a_leader_that_is_suspended_hoped_to_earn_on(
             await parties.settle(active_leader, invocation)
 
 
-async def test_a_leader_hoped_to_leave_before_what_it_owes_is_closed(
+async def test_leader_cannot_leave_before_its_invocations_are_closed(
     parties, tool, active_leader, attack, refused
 ):
-    """The shortest delay is an hour, the longest two windows are six minutes."""
+    """The shortest delay is an hour; the two longest windows are six minutes."""
     invocation, other = await parties.request(tool), await parties.request(tool)
     await parties.leaders().unregister(active_leader)
     async with parties.round() as honest:
@@ -239,7 +237,7 @@ async def test_a_leader_hoped_to_leave_before_what_it_owes_is_closed(
     assert played["owner"] == tool.price_mist
 
 
-async def test_a_leader_hoped_to_list_itself(parties, define, active_leader, attack, refused):
+async def test_leader_cannot_list_itself(parties, define, active_leader, attack, refused):
     tool = await parties.register_tool(define(), active_leader)
     other = await parties.register_leader("admin", "other")
     async with attack("admin"):
@@ -247,10 +245,10 @@ async def test_a_leader_hoped_to_list_itself(parties, define, active_leader, att
             await parties.tools("admin").add_leader(tool.fqn, other)
 
 
-async def test_a_leader_hoped_that_a_free_tool_is_closed_by_whoever_is_first(
+async def test_only_named_leaders_close_invocations_of_a_free_tool(
     parties, define, active_leader, attack, refused
 ):
-    """With an empty list any leader may be named, but only who is named closes."""
+    """With an empty list any leader may be named, but only named leaders close."""
     tool = await parties.register_tool(define(), price_mist=0)
     other = await parties.register_leader("admin", "other")
     invocation = await parties.request(tool, leaders=[active_leader])
@@ -259,7 +257,7 @@ async def test_a_leader_hoped_that_a_free_tool_is_closed_by_whoever_is_first(
             await parties.fail(other, invocation, party="admin")
 
 
-async def test_a_leader_hoped_to_close_an_invocation_as_expired_for_a_fee(
+async def test_leader_cannot_take_a_fee_for_an_expired_invocation(
     parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
@@ -269,14 +267,16 @@ async def test_a_leader_hoped_to_close_an_invocation_as_expired_for_a_fee(
     async with attack("leader") as played:
         await parties.invocations("leader").call(calls.expire, invocation)
     assert played["leader"] < 0
-    assert played["user"] > 0  # all that was prepaid
+    assert played["user"] > 0  # the whole prepayment
 
 
-@pytest.mark.parametrize("reason", [each for each in FailureReason if each != "expired"])
-async def test_a_leader_hoped_that_silence_is_cheaper_than_to_say_why(
+@pytest.mark.parametrize(
+    "reason", [failure_reason for failure_reason in FailureReason if failure_reason != "expired"]
+)
+async def test_reporting_a_failure_does_not_cost_more_than_silence(
     parties, tool, active_leader, attack, reason
 ):
-    """A lone failure is covered whatever the reason, with a detail of 200 bytes."""
+    """The fee covers a single failure with any reason and a detail of 200 bytes."""
     await parties.fail(active_leader, await parties.request(tool))  # its address balance exists
     said, silent = await parties.request(tool), await parties.request(tool)
     async with parties.round() as honest:
@@ -287,10 +287,8 @@ async def test_a_leader_hoped_that_silence_is_cheaper_than_to_say_why(
         await parties.invocations("stranger").expire(silent)
 
 
-async def test_a_leader_hoped_that_two_workers_of_it_are_paid_for_one_invocation(
-    parties, tool, active_leader, attack
-):
-    """They run side by side, without an object that only one of them could use at a time."""
+async def test_two_workers_are_not_paid_for_one_invocation(parties, tool, active_leader, attack):
+    """They run in parallel, without an object that only one of them could use at a time."""
     await parties.leaders().add_worker(active_leader, parties.address("stranger"))
     both, others = [[await parties.request(tool) for _ in range(2)] for _ in range(2)]
     async with parties.round() as honest:
@@ -304,10 +302,10 @@ async def test_a_leader_hoped_that_two_workers_of_it_are_paid_for_one_invocation
     assert min(played["leader"], played["stranger"]) < 0 < max(played["leader"], played["stranger"])
 
 
-async def test_a_leader_hoped_to_run_ahead_of_the_other_one_that_is_named(
+async def test_leader_cannot_make_the_other_named_leader_lose_more_than_gas(
     parties, define, active_leader, attack
 ):
-    """Who loses a race pays the gas of its transaction: that is all that it can be made to lose."""
+    """The loser of a race pays only the gas of its transaction."""
     backup = await parties.register_leader("stranger", "backup")
     tool = await parties.register_tool(define(), active_leader, backup)
     await parties.honest(tool, active_leader)
@@ -326,7 +324,7 @@ async def test_a_leader_hoped_to_run_ahead_of_the_other_one_that_is_named(
 
 @pytest.fixture
 async def signing(parties, define, active_leader):
-    """A tool whose answers have to be signed, and its key."""
+    """Return a tool that requires signed answers, and its key."""
     key = SigningKey.new()
     terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
     return await parties.register_tool(define(), active_leader, **terms), key
@@ -337,10 +335,10 @@ def signed(key, invocation, inputs, answer):
     return Answer(answer.variant, answer.ports, OutcomeSignature(key.public_key, signature))
 
 
-async def test_a_leader_hoped_to_settle_with_the_answer_to_another_question(
+async def test_leader_cannot_settle_with_the_answer_of_another_invocation(
     parties, signing, active_leader, attack, refused
 ):
-    """The tool signs what it was asked, and the chain knows what it was to be asked."""
+    """The tool signs the question that it received, and the chain knows the right question."""
     tool, key = signing
     invocation = await parties.request(tool)
     answer = signed(key, invocation, {"a": 1, "b": 1}, parties.ANSWER)
@@ -349,10 +347,10 @@ async def test_a_leader_hoped_to_settle_with_the_answer_to_another_question(
             await parties.invocations("leader").close(active_leader, {invocation: answer})
 
 
-async def test_a_leader_hoped_to_settle_twice_with_one_answer(
+async def test_leader_cannot_settle_twice_with_one_answer(
     parties, signing, active_leader, attack, refused
 ):
-    """To the same question in another invocation."""
+    """The question of the other invocation is the same."""
     tool, key = signing
     first, second = await parties.request(tool), await parties.request(tool)
     answer = signed(key, first, parties.INPUTS, parties.ANSWER)
@@ -363,7 +361,7 @@ async def test_a_leader_hoped_to_settle_twice_with_one_answer(
             await invocations.close(active_leader, {second: answer})
 
 
-async def test_a_leader_hoped_to_change_an_answer(parties, signing, active_leader, attack, refused):
+async def test_leader_cannot_change_an_answer(parties, signing, active_leader, attack, refused):
     tool, key = signing
     invocation = await parties.request(tool)
     answer = signed(key, invocation, parties.INPUTS, parties.ANSWER)
@@ -373,7 +371,7 @@ async def test_a_leader_hoped_to_change_an_answer(parties, signing, active_leade
             await parties.invocations("leader").close(active_leader, {invocation: changed})
 
 
-async def test_a_leader_hoped_to_sign_an_answer_itself(
+async def test_leader_cannot_sign_an_answer_itself(
     parties, signing, active_leader, attack, refused
 ):
     tool, _ = signing
@@ -384,10 +382,10 @@ async def test_a_leader_hoped_to_sign_an_answer_itself(
             await parties.invocations("leader").close(active_leader, {invocation: answer})
 
 
-async def test_no_rule_ends_that_a_leader_invents_an_answer_where_nobody_signs(
+async def test_limitation_leader_can_invent_an_answer_of_an_unsigned_tool(
     parties, tool, active_leader, attack
 ):
-    """The limit of law 1: it earns what an honest one earns, and the requester's price is lost."""
+    """The limit of law 1: it earns as much as an honest one, and the requester loses the price."""
     await parties.honest(tool, active_leader)
     honest = await parties.honest(tool, active_leader)
     invented = Answer("ok", {"result": 13})
@@ -398,10 +396,10 @@ async def test_no_rule_ends_that_a_leader_invents_an_answer_where_nobody_signs(
     assert played["owner"] == tool.price_mist
 
 
-async def test_no_rule_ends_that_a_leader_fails_what_has_an_answer(
+async def test_limitation_leader_can_fail_an_invocation_that_has_an_answer(
     parties, tool, active_leader, attack
 ):
-    """It loses by it, and the requester a fee and gas: less than the leader might have earned."""
+    """It loses by that. The requester loses a fee and gas, less than the leader could earn."""
     await parties.honest(tool, active_leader)
     honest = await parties.honest(tool, active_leader)
     async with attack("leader", {"leader": honest["leader"]}) as played:
@@ -416,8 +414,8 @@ async def test_no_rule_ends_that_a_leader_fails_what_has_an_answer(
 # --- Records and slashes
 
 
-async def test_a_leader_hoped_to_buy_itself_a_record(parties, active_leader, define, attack):
-    """Calls cost gas alone, because prices and fees stay in the family. A tool counts once."""
+async def test_bought_track_record_counts_once_per_tool(parties, active_leader, define, attack):
+    """Calls cost only gas, because prices and fees stay with the attacker. A tool counts once."""
     fqn = "xyz.example.own.tool@1"
     owner = parties.tools("leader")
     await owner.register(define(fqn))
@@ -432,10 +430,8 @@ async def test_a_leader_hoped_to_buy_itself_a_record(parties, active_leader, def
     assert -16 * 3_500_000 < played["leader"] < 0
 
 
-async def test_a_leader_hoped_to_be_immune_once_it_was_slashed(
-    parties, active_leader, attack, refused
-):
-    """Half until it tops up: then it is whole, and may be slashed again."""
+async def test_slashed_leader_is_not_immune(parties, active_leader, attack, refused):
+    """It loses half. After a top-up the collateral is complete and may be slashed again."""
     admins, leaders = parties.leaders("admin"), parties.leaders()
     half = 5_000_000_000
     async with attack("leader", {"leader": -2 * half}):
@@ -449,10 +445,10 @@ async def test_a_leader_hoped_to_be_immune_once_it_was_slashed(
     assert (await leaders.get(active_leader)).collateral.is_whole
 
 
-async def test_a_seller_hoped_to_keep_a_worker_with_the_leader_that_it_sold(
+async def test_seller_cannot_keep_a_worker_of_a_sold_leader(
     parties, tool, active_leader, attack, refused
 ):
-    """Also one that it adds after the buyer looked."""
+    """This includes a worker that it adds after the buyer's check."""
     invocation = await parties.request(tool)
     await parties.leaders().offer(active_leader, parties.address("stranger"))
     await parties.leaders().add_worker(active_leader, parties.address("admin"))

@@ -1,4 +1,4 @@
-"""What a leader may hope for that wants to be chosen: a bought record, or others without one."""
+"""Attacks by a leader that wants to be chosen: a bought record, or others without a record."""
 
 from collections import Counter
 from random import Random
@@ -28,7 +28,7 @@ OUTCOME_BYTES = 100
 
 
 class Market:
-    """Three honest leaders with a record, and a leader of the stranger without one."""
+    """Three honest leaders with a record, and an attacker's leader without one."""
 
     def __init__(self, parties, honest, attacker):
         self.parties, self.honest, self.attacker = parties, honest, attacker
@@ -59,7 +59,7 @@ class Market:
             await requester.delete(*places)
 
     async def share(self):
-        """How often the stranger's leader is named first to a caller who knows none of them."""
+        """Return how often a caller without preferences names the attacker's leader first."""
         key = KeyPair.from_bytes(b"\0" + bytes([78] * 32))
         chain = self.parties.chain
         async with SuiClient(chain.net.network, key, patience=Patience(0.001, 0.01)) as client:
@@ -71,7 +71,7 @@ class Market:
         return first[self.attacker] / DRAWS, histories
 
     async def own_tool(self, fqn):
-        """A free tool of the stranger that is open to all leaders."""
+        """Register a free tool of the attacker that is open to all leaders."""
         tools = self.parties.tools("stranger")
         definition = self.parties.define(fqn)
         await tools.register(Registration(definition, price_mist=0))
@@ -94,8 +94,8 @@ def visible(histories, market):
     return all(histories.records[leader].settled == 4 for leader in market.honest)
 
 
-async def test_a_leader_hoped_to_blank_the_records_of_others_by_a_dead_tool(market, parties, told):
-    """249 calls of a tool that nobody reaches, divided among three honest leaders."""
+async def test_leader_cannot_erase_the_records_of_others_by_a_dead_tool(market, parties, told):
+    """249 calls of an unreachable tool, divided among three honest leaders."""
     before, _ = await market.share()
     dead = await market.own_tool("xyz.example.dead@1")
     async with parties.round() as played:
@@ -110,8 +110,8 @@ async def test_a_leader_hoped_to_blank_the_records_of_others_by_a_dead_tool(mark
     told(played["stranger"])
 
 
-async def test_a_leader_hoped_to_be_first_by_calls_of_its_own(market, parties, told):
-    """As many calls of a tool of its own, which its leader settles with an invented answer."""
+async def test_leader_cannot_become_first_by_its_own_calls(market, parties, told):
+    """As many calls of its own tool, which its leader settles with an invented answer."""
     own = await market.own_tool("xyz.example.own@1")
     async with parties.round() as played:
         await market.call(
@@ -126,7 +126,7 @@ async def test_a_leader_hoped_to_be_first_by_calls_of_its_own(market, parties, t
 async def make_others_refuse(market, count):
     """Make leaders refuse tools with URLs of private networks, for two requesters each.
 
-    The stranger's leader settles the same tools with invented answers.
+    The attacker's leader settles the same tools with invented answers.
     """
     answer, refusal = market.parties.ANSWER, Failure(FailureReason.REFUSED, "")
     for number in range(count):
@@ -137,18 +137,18 @@ async def make_others_refuse(market, count):
                 await market.call(tool, leader, 9, refusal, by=party, closer="leader")
 
 
-async def test_a_leader_hoped_to_have_others_refuse_by_many_tools(market, parties, told):
-    """Each tool is one vote, however many requesters call it; five of them lock 5 SUI."""
+async def test_leader_cannot_make_others_refuse_by_many_tools(market, parties, told):
+    """Each tool is one vote, however many requesters call it. Five of them lock 5 SUI."""
     async with parties.round() as played:
         await make_others_refuse(market, 5)
     after, histories = await market.share()
     assert after <= 0.40
     assert visible(histories, market)
     assert [histories.records[leader].failed for leader in market.honest] == [10] * 3
-    told(played["stranger"] + 5 * SUI)  # the collateral comes back
+    told(played["stranger"] + 5 * SUI)  # the collateral is refunded
 
 
-async def test_a_leader_hoped_to_have_leaders_without_a_record_refuse(parties, define, told):
+async def test_leader_cannot_make_leaders_without_a_record_refuse(parties, define, told):
     parties.define = define
     honest = [await parties.register_leader("leader", name) for name in HONEST]
     market = Market(parties, honest, await parties.register_leader("stranger", "unknown"))

@@ -1,4 +1,4 @@
-"""What the publisher of the package may hope for, who alone can change its code."""
+"""Attacks by the publisher of the package, who alone can change its code."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +21,7 @@ SOURCES = "https://code.example.com/nexus_tools"
 
 @pytest.fixture
 async def locked(started, localnet):
-    """Where the locks are, and our package published by `admin` under one of them."""
+    """Publish the locks, and our package by `admin` under one of them."""
     async with started.client("admin") as publisher:
         _, locks = await LockDeployment.publish(publisher)
         published = await Publisher(publisher).publish(locks)
@@ -35,7 +35,7 @@ def chain(started, locked):
 
 @pytest.fixture
 def upgrades(parties, locked):
-    """The verbs of locks for a party, of our package."""
+    """Return a function that gives a party's client for the lock of our package."""
 
     class OfOurs:
         def __init__(self, party="admin"):
@@ -54,7 +54,7 @@ def upgrades(parties, locked):
     return OfOurs
 
 
-async def test_a_publisher_hoped_to_upgrade_at_once(
+async def test_publisher_cannot_upgrade_immediately(
     parties, upgrades, next_package, refused, attack
 ):
     publisher = Publisher(parties.clients["admin"])
@@ -69,7 +69,7 @@ async def test_a_publisher_hoped_to_upgrade_at_once(
             await upgrades().execute(next_package)
 
 
-async def test_a_publisher_hoped_to_use_the_cap_past_the_lock(
+async def test_publisher_cannot_use_the_upgrade_cap_past_the_lock(
     parties, upgrades, next_package, attack
 ):
     lock = await upgrades().locks.find(parties.chain.deployment.package_id)
@@ -88,10 +88,10 @@ async def test_a_publisher_hoped_to_use_the_cap_past_the_lock(
     assert (await upgrades().locks.upgrades(package)).upgrades is Upgrades.LOCKED
 
 
-async def test_a_publisher_hoped_that_somebody_cannot_leave_before_an_upgrade(
+async def test_publisher_cannot_prevent_owners_from_leaving_before_an_upgrade(
     parties, upgrades, next_package, tool, active_leader, attack
 ):
-    """Whoever sees the proposal on its first day is away, with everything, half the way through."""
+    """An owner that sees the proposal on its first day can claim everything in half of the time."""
     forgotten = await parties.request(tool)
     await upgrades().propose(next_package)
     async with attack("admin") as played:
@@ -109,10 +109,10 @@ async def test_a_publisher_hoped_that_somebody_cannot_leave_before_an_upgrade(
     assert (await parties.tools().get(tool.fqn)).collateral.is_claimed
 
 
-async def test_a_publisher_hoped_to_lock_in_those_who_slept_by_a_version_of_its_own(
+async def test_publisher_cannot_lock_in_inactive_owners_by_its_own_version(
     parties, upgrades, next_package, tool, active_leader, attack
 ):
-    """Ways out ask for no version: the code of the first one stays, and does as it did."""
+    """Exit paths do not check the version. The code of the first version stays and still works."""
     forgotten, settled = await parties.request(tool), await parties.request(tool)
     await parties.settle(active_leader, settled)
     await upgrades().propose(next_package)
@@ -139,7 +139,7 @@ async def test_a_publisher_hoped_to_lock_in_those_who_slept_by_a_version_of_its_
     assert played["user"] > tool.price_mist
 
 
-async def test_a_publisher_hoped_to_keep_the_right_to_upgrade_in_store(
+async def test_publisher_cannot_save_an_upgrade_permit_for_later(
     parties, upgrades, next_package, refused, attack
 ):
     await upgrades().propose(next_package)
@@ -149,7 +149,7 @@ async def test_a_publisher_hoped_to_keep_the_right_to_upgrade_in_store(
             await upgrades().execute(next_package)
 
 
-async def test_a_publisher_hoped_to_execute_something_else_than_it_proposed(
+async def test_publisher_cannot_execute_another_upgrade_than_proposed(
     parties, upgrades, next_package, fixed_package, refused, attack
 ):
     await upgrades().propose(fixed_package)
@@ -159,7 +159,7 @@ async def test_a_publisher_hoped_to_execute_something_else_than_it_proposed(
             await upgrades().execute(next_package)
 
 
-async def test_a_publisher_hoped_to_exchange_the_proposal_while_the_time_runs_on(
+async def test_publisher_cannot_exchange_a_proposal_during_its_delay(
     parties, upgrades, next_package, fixed_package, refused, attack
 ):
     await upgrades().propose(fixed_package)
@@ -174,16 +174,16 @@ async def test_a_publisher_hoped_to_exchange_the_proposal_while_the_time_runs_on
             await upgrades().execute(next_package)
 
 
-async def test_a_stranger_hoped_to_propose_an_upgrade(upgrades, next_package, refused, attack):
+async def test_another_account_cannot_propose_an_upgrade(upgrades, next_package, refused, attack):
     async with attack("stranger"):
         with refused("not_owner"):
             await upgrades("stranger").propose(next_package)
 
 
-async def test_a_publisher_hoped_that_the_next_version_closes_by_other_rules(
+async def test_next_version_cannot_close_by_other_rules(
     parties, upgrades, next_package, tool, active_leader, attack
 ):
-    """What was requested before pays as it was agreed, whichever version closes it."""
+    """Earlier requests pay as agreed, whichever version closes them."""
     await upgrades().propose(next_package)
     parties.pass_time(14 * DAY_MS)
     invocation = await parties.request(tool)
@@ -195,11 +195,13 @@ async def test_a_publisher_hoped_that_the_next_version_closes_by_other_rules(
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_publisher_and_an_admin_hoped_that_some_order_keeps_what_an_upgrade_takes(
+async def test_publisher_and_admin_cannot_keep_collateral_by_any_order_of_actions(
     parties, upgrades, next_package, tool, active_leader, attack, seed
 ):
-    """Who leaves within 3 days of the proposal is away with everything on the 14th, whatever the
-    admin proposes in between."""
+    """An owner that leaves within 3 days of the proposal has everything on day 14.
+
+    The actions of the admin in between do not matter.
+    """
     random, day = Random(seed), 0.0
     admins = parties.tools("admin"), parties.leaders("admin")
     places = tool.fqn, active_leader

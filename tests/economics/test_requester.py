@@ -1,4 +1,4 @@
-"""What a requester may hope for: answers without paying for them, or money back twice."""
+"""Attacks by a requester: answers without payment, or double refunds."""
 
 import pytest
 
@@ -11,8 +11,8 @@ from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason
 
 
-async def test_a_requester_hoped_to_have_a_leader_of_its_own_named(parties, tool, attack, refused):
-    """It would keep the tool's answer and fail, and the price would stay in the family."""
+async def test_requester_cannot_name_an_unlisted_leader(parties, tool, attack, refused):
+    """Its own leader would withhold the tool's answer and fail, and the price would be refunded."""
     accomplice = await parties.register_leader("user", "accomplice")
     async with attack("user") as played:
         with refused("no_leader"):
@@ -22,7 +22,7 @@ async def test_a_requester_hoped_to_have_a_leader_of_its_own_named(parties, tool
     assert played["owner"] == played["leader"] == 0
 
 
-async def test_a_requester_hoped_for_an_answer_for_which_there_is_no_room(
+async def test_requester_cannot_get_an_answer_above_the_maximum_size(
     parties, define, active_leader, attack, refused
 ):
     """The tool would work, the answer could not be settled, and the fee for failing is small."""
@@ -33,7 +33,7 @@ async def test_a_requester_hoped_for_an_answer_for_which_there_is_no_room(
     assert played["owner"] == 0
 
 
-async def test_a_requester_hoped_to_delete_the_invocation_before_it_is_settled(
+async def test_requester_cannot_delete_a_pending_invocation(
     parties, tool, active_leader, attack, refused
 ):
     await parties.honest(tool, active_leader)
@@ -47,9 +47,7 @@ async def test_a_requester_hoped_to_delete_the_invocation_before_it_is_settled(
     assert played.gained == honest
 
 
-async def test_a_requester_hoped_to_be_refunded_twice(
-    parties, tool, active_leader, attack, refused
-):
+async def test_requester_cannot_be_refunded_twice(parties, tool, active_leader, attack, refused):
     invocation, other = await parties.request(tool), await parties.request(tool)
     await parties.settle(active_leader, invocation, other)
     async with parties.round() as honest:
@@ -61,17 +59,17 @@ async def test_a_requester_hoped_to_be_refunded_twice(
     assert played.gained == honest.gained
 
 
-async def test_a_requester_hoped_to_pay_what_the_call_cost_before_the_price_was_raised(
+async def test_requester_cannot_pay_the_price_from_before_a_raise(
     parties, tool, active_leader, attack, refused
 ):
     await parties.tools().update(tool.fqn, price_mist=2 * tool.price_mist)
     async with attack("user") as played:
         with refused("tool_changed"):
-            await parties.request(tool)  # as it was looked at before
+            await parties.request(tool)  # with the tool as it was read before
     assert played["owner"] == 0
 
 
-async def test_a_requester_hoped_to_name_one_leader_twice_so_that_it_has_two_windows(
+async def test_requester_cannot_name_one_leader_twice(
     parties, tool, active_leader, attack, refused
 ):
     async with attack("user"):
@@ -79,14 +77,14 @@ async def test_a_requester_hoped_to_name_one_leader_twice_so_that_it_has_two_win
             await _ask(parties, tool, [active_leader, active_leader])
 
 
-async def test_a_requester_hoped_to_invoke_a_tool_that_has_left(parties, tool, attack, refused):
+async def test_requester_cannot_invoke_an_unregistered_tool(parties, tool, attack, refused):
     await parties.tools().unregister(tool.fqn)
     async with attack("user"):
         with refused("tool_not_active"):
             await parties.request(tool)
 
 
-async def test_a_requester_hoped_to_invoke_a_tool_that_has_claimed(
+async def test_requester_cannot_invoke_a_tool_after_its_claim(
     parties, tool, active_leader, attack, refused
 ):
     await parties.tools().unregister(tool.fqn)
@@ -97,7 +95,7 @@ async def test_a_requester_hoped_to_invoke_a_tool_that_has_claimed(
             await _ask(parties, tool, [active_leader])
 
 
-async def test_a_requester_hoped_to_bind_a_leader_that_has_stopped(
+async def test_requester_cannot_name_a_stopped_leader(
     parties, tool, active_leader, attack, refused
 ):
     await parties.leaders().deactivate(active_leader)
@@ -107,7 +105,7 @@ async def test_a_requester_hoped_to_bind_a_leader_that_has_stopped(
     assert played["leader"] == 0
 
 
-async def test_a_requester_hoped_to_delete_somebody_elses_invocation_for_its_rebate(
+async def test_requester_cannot_delete_another_requesters_invocation(
     parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
@@ -118,7 +116,7 @@ async def test_a_requester_hoped_to_delete_somebody_elses_invocation_for_its_reb
 
 
 @pytest.mark.parametrize("size", [1, 8])
-async def test_a_requester_hoped_that_large_inputs_are_at_the_leaders_expense(
+async def test_large_inputs_are_not_at_the_leaders_expense(
     parties, define, active_leader, attack, size
 ):
     """A leader rewrites the object with its inputs, and the fee pays each byte of them."""
@@ -133,10 +131,10 @@ async def test_a_requester_hoped_that_large_inputs_are_at_the_leaders_expense(
     assert played["user"] < honest["user"]
 
 
-async def test_a_requester_hoped_that_long_names_of_ports_cost_the_leader_more_than_its_fee(
+async def test_long_port_names_cost_the_leader_less_than_its_fee(
     parties, define, active_leader, attack, refused
 ):
-    """Each name is compared with every other one whenever ports are made."""
+    """Each name is compared with every other one whenever ports are created."""
     ports = {"type": "object", "additionalProperties": {"type": "integer"}, "properties": {}}
     tool = await parties.register_tool(define(input_schema=ports), active_leader)
     longest = {"x" * 98 + f"{number:02}": number for number in range(32)}
@@ -151,19 +149,15 @@ async def test_a_requester_hoped_that_long_names_of_ports_cost_the_leader_more_t
     assert played["leader"] > 0
 
 
-async def test_a_requester_hoped_to_pay_one_mist_less(
-    parties, tool, active_leader, attack, refused
-):
+async def test_requester_cannot_pay_one_mist_less(parties, tool, active_leader, attack, refused):
     async with attack("user"):
         for less_mist in (1, -1):
             with refused("wrong_payment"):
                 await _ask(parties, tool, [active_leader], less_mist=less_mist)
 
 
-async def test_a_requester_hoped_to_keep_a_leader_busy_for_nothing(
-    parties, tool, active_leader, attack
-):
-    """What it cannot answer, the leader says, and is paid for: by whoever asked it."""
+async def test_requester_cannot_occupy_a_leader_for_free(parties, tool, active_leader, attack):
+    """A leader reports an unanswered question as a failure, and the requester pays it for that."""
     await parties.fail(active_leader, await parties.request(tool))
     async with attack("user") as played:
         places = [await parties.request(tool) for _ in range(8)]
@@ -174,10 +168,10 @@ async def test_a_requester_hoped_to_keep_a_leader_busy_for_nothing(
     assert -played["user"] > 8 * 1_521_500
 
 
-async def test_a_requester_hoped_for_answers_by_letting_invocations_expire(
+async def test_requester_cannot_get_answers_by_expired_invocations(
     parties, tool, active_leader, attack
 ):
-    """No answer goes to it but through a leader, who settles: a slot for a timeout is all."""
+    """Answers reach it only through a leader that settles. It only blocks a slot for a while."""
     async with attack("user") as played:
         places = [await parties.request(tool) for _ in range(4)]
         parties.pass_windows()
@@ -186,10 +180,10 @@ async def test_a_requester_hoped_for_answers_by_letting_invocations_expire(
     assert played["user"] < 0
 
 
-async def test_a_requester_hoped_for_two_calls_at_the_price_of_one(
+async def test_requester_cannot_get_two_calls_for_the_price_of_one(
     parties, tool, active_leader, attack, refused
 ):
-    """In one transaction, with one payment."""
+    """Both are in one transaction, with one payment."""
     invocations = parties.invocations()
     settings = await parties.leaders().settings()
     cost_mist = await invocations.quote(tool, parties.INPUTS)
@@ -210,21 +204,21 @@ async def test_a_requester_hoped_for_two_calls_at_the_price_of_one(
             await invocations.send(builder)
 
 
-async def test_a_requester_hoped_that_what_it_prepaid_is_somebody_elses_to_lose(
-    parties, tool, active_leader, attack
-):
-    """It may prepay half a SUI for an answer that is short, and has it back at once."""
+async def test_prepayment_cannot_cost_another_account(parties, tool, active_leader, attack):
+    """It may prepay half a SUI for a short answer, and is refunded immediately."""
     terms = {"max_outcome_bytes": 65_536}
     async with attack("user") as played:
         await parties.settle(active_leader, await parties.request(tool, **terms))
     assert played["user"] > -110_000_000
 
 
-async def test_a_requester_hoped_to_sink_a_batch_with_an_invocation_that_is_gone(
+async def test_requester_cannot_fail_a_batch_with_a_deleted_invocation(
     parties, tool, active_leader, attack
 ):
-    """A transaction that names what was deleted is refused before it costs anything: the leader
-    sends the others. It can be done to who comes too late alone."""
+    """A transaction that names a deleted invocation is refused before it costs anything.
+
+    The leader sends the others again. This can happen only to a late leader.
+    """
     late, later = await parties.request(tool), await parties.request(tool)
     parties.pass_windows()
     other, another = await parties.request(tool), await parties.request(tool)
@@ -241,7 +235,7 @@ async def test_a_requester_hoped_to_sink_a_batch_with_an_invocation_that_is_gone
 
 
 async def _ask(parties, tool, leaders, less_mist=0, inputs=None):
-    """Request without looking first, perhaps for less: the chain decides."""
+    """Request without a check by the client, perhaps for less, so that the chain decides."""
     invocations = parties.invocations()
     cost_mist = await invocations.quote(tool, parties.INPUTS, 4_096)
     builder = TransactionBuilder()

@@ -1,7 +1,7 @@
 """The two laws over random schedules of all strategies.
 
-Law 1: a keeper that begins what is due is paid its cost. Law 2: one that begins nothing is paid
-nothing, and reports of false events cost an owner a bounded number of executions.
+Law 1: a keeper that starts a due execution is repaid its cost. Law 2: a keeper that starts nothing
+is paid nothing, and false event reports cost an owner a limited number of executions.
 
 With `NEXUS_TOOLS_DOCUMENTS=2000` the rules play that many stories.
 """
@@ -31,7 +31,7 @@ def price(request):
 
 
 def kept(story, price=1_000):
-    """Return the schedules of a story by the rules, in the end."""
+    """Return the schedules of a story by the rules, at their end."""
     rules = story.ruled(Fees(price))
     run(play_schedules(story, rules))
     return rules
@@ -44,7 +44,7 @@ def test_stories_have_every_strategy():
         assert {getattr(story, name) for story in found} >= {*strategies}
 
 
-def test_law_1_keepers_are_paid_for_each_execution_that_they_begin(price):
+def test_law_1_keepers_are_paid_for_each_execution_that_they_start(price):
     """The gas of a transaction is paid once, and the fee of the owner for each execution."""
     begun = Counter()
     for story in schedule_stories():
@@ -57,14 +57,18 @@ def test_law_1_keepers_are_paid_for_each_execution_that_they_begin(price):
     assert begun[False]
 
 
-def test_law_2_funds_of_schedules_are_paid_or_come_back(price):
-    """Whatever the parties do, a cancelled schedule whose executions have ended keeps nothing."""
+def test_law_2_funds_of_schedules_are_paid_or_refunded(price):
+    """A cancelled schedule whose executions have ended holds no funds, whatever the parties do."""
     ended = 0
     for story in schedule_stories():
         rules = kept(story, price)
         for schedule in rules.schedules:
-            spent_mist = schedule.paid_mist + sum(each.spent_mist for each in schedule.executions)
-            held_mist = schedule.funds_mist + sum(each.held_mist for each in schedule.executions)
+            spent_mist = schedule.paid_mist + sum(
+                execution.spent_mist for execution in schedule.executions
+            )
+            held_mist = schedule.funds_mist + sum(
+                execution.held_mist for execution in schedule.executions
+            )
             assert schedule.given_mist == spent_mist + schedule.refunded_mist + held_mist
             if not rules.running():
                 ended += 1
@@ -72,18 +76,20 @@ def test_law_2_funds_of_schedules_are_paid_or_come_back(price):
     assert ended
 
 
-def test_law_2_reports_of_events_begin_one_execution_in_a_pause(price):
+def test_law_2_event_reports_start_at_most_one_execution_per_pause(price):
     for story in schedule_stories(events=EventPlay.FALSE):
         rules = kept(story, price)
         for schedule in rules.schedules:
-            times = [each.deadline_ms - each.lasts_ms for each in schedule.executions]
+            times = [
+                execution.deadline_ms - execution.lasts_ms for execution in schedule.executions
+            ]
             pauses = [later - sooner for sooner, later in pairwise(times)]
             assert all(pause >= schedule.order.timing.pause_ms for pause in pauses)
             days = Counter(time // DAY_MS for time in times)
             assert all(count <= schedule.order.timing.max_per_day for count in days.values())
 
 
-def test_law_2_schedules_do_not_begin_more_than_the_owner_allows():
+def test_law_2_schedules_start_at_most_as_many_executions_as_the_owner_allows():
     for story in schedule_stories(keeper=KeeperPlay.REPEATS):
         for schedule in kept(story).schedules:
             most = schedule.order.max_executions
@@ -91,14 +97,14 @@ def test_law_2_schedules_do_not_begin_more_than_the_owner_allows():
             assert schedule.paid_mist <= schedule.begun * schedule.needed_mist
 
 
-def test_law_2_keepers_that_come_before_their_window_begin_nothing():
+def test_law_2_early_keepers_start_nothing():
     """They try at the planned time, and again once they may."""
     for story in schedule_stories(keeper=KeeperPlay.EAGER, events=None):
         rules = kept(story)
         for schedule in rules.schedules:
             for execution in schedule.executions:
                 begun_ms = execution.deadline_ms - execution.lasts_ms
-                due_ms = max(each for each in schedule.order.timing.times if each <= begun_ms)
+                due_ms = max(time for time in schedule.order.timing.times if time <= begun_ms)
                 assert begun_ms - due_ms >= story.place * 10_000
 
 
@@ -106,4 +112,4 @@ def test_law_2_silent_leaders_of_executions_lock_no_funds():
     for story in schedule_stories(owner=SenderPlay.STOPS):
         rules = kept(replace(story, story=story.story.of(leader=LeaderPlay.SILENT)))
         if not rules.running():
-            assert not any(each.funds_mist for each in rules.schedules)
+            assert not any(schedule.funds_mist for schedule in rules.schedules)

@@ -1,4 +1,4 @@
-"""What keepers may hope for: executions by events that never happened, gas that is paid twice."""
+"""Attacks by keepers: executions for invented events, and gas that is repaid twice."""
 
 import json
 
@@ -21,7 +21,7 @@ LAST = 2**64 - 1
 
 
 class Scheduling:
-    """Schedules of the user, of a workflow of one priced tool; keepers are workers of leaders."""
+    """Schedules of the user for a workflow of one priced tool. Keepers are workers of leaders."""
 
     def __init__(self, parties, flow):
         self.parties, self.flow = parties, flow
@@ -52,13 +52,13 @@ class Scheduling:
         return created.schedule
 
     async def told(self, party, schedule, leader, checkpoint):
-        """Tell an event, and give whether that began something."""
+        """Report an event, and return whether that started an execution."""
         verbs = self.verbs(party)
         sent = await verbs.trigger_by_event(schedule, leader, Cursor(checkpoint, 0, 0))
         return began(verbs, sent)
 
     async def take_back(self, schedule):
-        """Let the owner end all that runs, and cancel the schedule."""
+        """End all executions and cancel the schedule as the owner."""
         verbs = self.verbs("user")
         builder = TransactionBuilder()
         for execution in await verbs.uncollected(schedule):
@@ -84,10 +84,10 @@ async def scheduling(parties, tool):
     return Scheduling(parties, await workflows.get("xyz.example.flow@1"))
 
 
-async def test_a_leader_hoped_to_empty_a_schedule_by_events_that_never_happened(
+async def test_leader_cannot_empty_a_schedule_by_invented_events(
     scheduling, parties, active_leader, attack
 ):
-    """It tells one after each pause: as many start as the owner allowed for a day."""
+    """It reports one event after each pause. The owner's daily limit applies."""
     schedule = await scheduling.by_event(active_leader, max_per_day=5)
     async with attack("leader") as played:
         count = 0
@@ -96,16 +96,16 @@ async def test_a_leader_hoped_to_empty_a_schedule_by_events_that_never_happened(
             parties.pass_time(PAUSE_MS)
         await scheduling.take_back(schedule)
     assert count == 5
-    # Five times what an execution stores, which comes back when it is cleaned, and a keeper's pay.
+    # Five times the storage of an execution, which its cleanup refunds, and a keeper's payment.
     lost_mist = 20 * SUI - played["user"]
     assert 0 < lost_mist < 5 * 15_000_000
     assert played["leader"] < 5 * 2 * KEEPER_FEE_MIST
 
 
-async def test_two_leaders_hoped_to_start_more_than_one(
+async def test_two_leaders_cannot_start_more_than_one_execution(
     scheduling, parties, active_leader, define, attack
 ):
-    """The second leader waits for the first one's window after the pause, which holds for both."""
+    """The second leader waits for the first one's window after the pause, which applies to both."""
     backup = await parties.register_leader("admin", "backup")
     schedule = await scheduling.by_event(active_leader, backup)
     assert await scheduling.told("leader", schedule, active_leader, 1)
@@ -117,7 +117,7 @@ async def test_two_leaders_hoped_to_start_more_than_one(
     assert not await scheduling.told("leader", schedule, active_leader, 3)
 
 
-async def test_a_leader_hoped_to_end_a_schedule_by_an_event_from_the_far_future(
+async def test_leader_cannot_end_a_schedule_by_an_event_from_the_far_future(
     scheduling, parties, active_leader, attack
 ):
     """Its owner resets the cursor, and names another leader in the same transaction."""
@@ -136,10 +136,10 @@ async def test_a_leader_hoped_to_end_a_schedule_by_an_event_from_the_far_future(
     assert await scheduling.told("admin", schedule, other, 2)
 
 
-async def test_a_keeper_hoped_to_be_paid_the_gas_of_one_transaction_many_times(
+async def test_keeper_is_repaid_the_gas_of_one_transaction_only_once(
     scheduling, parties, active_leader, attack
 ):
-    """Ten times the same schedule: one execution begins, and is paid once."""
+    """The same schedule is triggered ten times: one execution starts and is paid once."""
     schedule = await scheduling.hourly(active_leader)
     parties.pass_time(HOUR_MS)
     verbs = scheduling.verbs("leader")
@@ -149,25 +149,25 @@ async def test_a_keeper_hoped_to_be_paid_the_gas_of_one_transaction_many_times(
         await verbs.add_trigger(builder, found, active_leader, ())
     async with attack("leader") as played:
         sent = await verbs.send(builder)
-    assert [each.type.name for each in sent.events].count("ScheduleTriggered") == 1
+    assert [event.type.name for event in sent.events].count("ScheduleTriggered") == 1
     assert played["leader"] < 2 * KEEPER_FEE_MIST
 
 
-async def test_a_keeper_hoped_to_earn_gas_by_triggering_many_schedules_at_once(
+async def test_keeper_cannot_earn_gas_by_triggering_many_schedules_at_once(
     scheduling, parties, active_leader, attack
 ):
-    """The first schedule pays for the transaction, and the others for what they add to it."""
+    """The first schedule pays for the transaction, and the others for their additional gas."""
     one, *others = [await scheduling.hourly(active_leader, funds_mist=SUI) for _ in range(6)]
     parties.pass_time(HOUR_MS)
     verbs = scheduling.verbs("leader")
     async with parties.round() as alone:
         await verbs.trigger(one, active_leader)
     builder = TransactionBuilder()
-    for each in others:
-        await verbs.add_trigger(builder, await verbs.get(each), active_leader, ())
+    for item in others:
+        await verbs.add_trigger(builder, await verbs.get(item), active_leader, ())
     async with attack("leader", {"leader": 5 * alone["leader"]}) as played:
         sent = await verbs.send(builder)
-    assert [each.type.name for each in sent.events].count("ScheduleTriggered") == 5
+    assert [event.type.name for event in sent.events].count("ScheduleTriggered") == 5
     # The gas of a transaction is paid once. Each further trigger is paid 150 units, which at best
     # are part of the first 1 000, as Sui rounds up to those.
     assert played["leader"] <= 5 * alone["leader"] + 4 * 150_000 + 5 * 25_000

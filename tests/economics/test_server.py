@@ -1,4 +1,4 @@
-"""What a leader may hope for from the server of a tool with a price, which follows the chain."""
+"""Attacks by a leader on the server of a priced tool, which follows the chain."""
 
 import json
 from contextlib import asynccontextmanager
@@ -29,13 +29,13 @@ async def add(a: int, b: int) -> Sum:
 
 
 class Served:
-    """The tool's server, as whoever sends requests to it sees it."""
+    """The tool's server from the point of view of its clients."""
 
     def __init__(self, http, parties, told_of):
         self.http, self.parties, self.told_of = http, parties, told_of
 
     async def ask(self, leader, invocation, inputs, key=KEY):
-        """The response, and the headers of the request."""
+        """Return the headers of the request and the response."""
         body = json.dumps(inputs).encode()
         headers = {
             "content-type": "application/json",
@@ -49,7 +49,7 @@ class Served:
         return headers, await self.http.post(f"/{ADD}/invoke", content=body, headers=headers)
 
     async def answer(self, leader, invocation, inputs):
-        """The signed answer."""
+        """Return the signed answer."""
         asked, response = await self.ask(leader, invocation, inputs)
         ((variant, ports),) = response.json().items()
         answer = Answer(variant, ports)
@@ -63,14 +63,14 @@ class Served:
         return Answer(variant, ports, signature)
 
     async def refusal(self, leader, invocation, inputs, key=KEY):
-        """The code of the problem; empty for an answer."""
+        """Return the error code of the response, or "" for an answer."""
         _, response = await self.ask(leader, invocation, inputs, key)
         return "" if response.status_code == 200 else response.json()["code"]
 
 
 @pytest.fixture
 async def signing(parties, active_leader):
-    """The tool as it is registered: its answers are signed, and the leader has a key."""
+    """Register the tool with signed answers and with a key for the leader."""
     await parties.leaders().add_key(active_leader, KEY.public_key)
     terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
     return await parties.register_tool(add.definition(URL), active_leader, **terms)
@@ -78,7 +78,7 @@ async def signing(parties, active_leader):
 
 @pytest.fixture
 def serve(parties, owner):
-    """The server. It hears of closings from the events of the transactions that it is given."""
+    """Return a context manager that runs the server. It reads closings from given transactions."""
 
     @asynccontextmanager
     async def serve():
@@ -99,10 +99,10 @@ def serve(parties, owner):
     return serve
 
 
-async def test_a_leader_hoped_to_keep_answers_and_fail(
+async def test_leader_that_withholds_answers_is_refused_after_three_prices(
     parties, signing, active_leader, serve, attack
 ):
-    """Three prices are what a tool risks of each leader that it lists: then it is refused."""
+    """A tool risks three prices for each leader that it lists, and then refuses it."""
     refusals = []
     async with serve() as server, attack("leader"):
         for _ in range(5):
@@ -113,10 +113,10 @@ async def test_a_leader_hoped_to_keep_answers_and_fail(
     assert refusals == ["", "", "", "answers_unpaid", "answers_unpaid"]
 
 
-async def test_a_leader_hoped_for_answers_to_questions_of_its_own(
+async def test_leader_cannot_settle_with_the_answer_to_its_own_question(
     parties, signing, active_leader, serve, attack, refused
 ):
-    """One question for each invocation; and with the answer to its own it cannot settle."""
+    """It gets one answer for each invocation, and cannot settle with it."""
     invocation = await parties.request(signing)
     async with serve() as server, attack("leader") as played:
         mine = await server.answer(active_leader, invocation, {"a": 1, "b": 1})
@@ -127,7 +127,7 @@ async def test_a_leader_hoped_for_answers_to_questions_of_its_own(
     assert played["leader"] == 0
 
 
-async def test_a_leader_hoped_for_answers_without_an_invocation(
+async def test_leader_cannot_get_answers_without_an_invocation(
     parties, signing, active_leader, serve, attack
 ):
     closed = await parties.request(signing)
@@ -138,9 +138,7 @@ async def test_a_leader_hoped_for_answers_without_an_invocation(
             assert await server.refusal(active_leader, invented, parties.INPUTS)
 
 
-async def test_a_stranger_hoped_for_answers_of_a_tool_that_does_not_list_it(
-    parties, signing, active_leader, serve, attack
-):
+async def test_unlisted_leader_cannot_get_answers(parties, signing, active_leader, serve, attack):
     own = await parties.register_leader("stranger", "own")
     await parties.leaders("stranger").add_key(own, STRANGERS_KEY.public_key)
     invocation = await parties.request(signing)
@@ -150,9 +148,7 @@ async def test_a_stranger_hoped_for_answers_of_a_tool_that_does_not_list_it(
             assert refusal == code
 
 
-async def test_a_stranger_hoped_to_replay_what_it_overheard(
-    parties, signing, active_leader, serve, attack
-):
+async def test_eavesdropper_cannot_replay_a_request(parties, signing, active_leader, serve, attack):
     invocation = await parties.request(signing)
     async with serve() as server, attack("stranger"):
         headers, response = await server.ask(active_leader, invocation, parties.INPUTS)

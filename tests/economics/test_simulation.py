@@ -1,12 +1,12 @@
-"""The two laws over random markets of all strategies; and the chain, which plays the same rounds.
+"""The two laws over random markets of all strategies, and the chain, which plays the same rounds.
 
-Law 1, honesty pays best: of all that a leader can do so that the chain sees it, nothing earns more
-than to carry an invocation honestly. It says nothing of answers that are invented or wrong where
-nobody signs them, nor of a leader and a requester in league, who share what a tool gave unpaid.
+Law 1, honesty pays best: among all strategies that the chain can see, none earns a leader more than
+dispatching an invocation honestly. It does not cover invented or wrong answers of tools that do not
+sign, nor a leader that cooperates with a requester to share unpaid answers.
 
-Law 2, the griefing factor is at most 1 for strangers: who was not chosen costs nobody anything. Who
-was chosen costs a requester the fee for failing and no price, a tool at most three answers for each
-leader that it lists, and a leader nothing but its time.
+Law 2, the griefing factor is at most 1: an account that was not chosen costs no one anything. A
+chosen leader costs a requester the fee for failing and no price, a tool at most three answers for
+each leader that it lists, and another leader only its time.
 """
 
 from collections import Counter
@@ -36,37 +36,37 @@ MARKETS, ROUNDS = 300, 60
 
 
 def market_of(seed):
-    """The market of a seed, and who requests what of whom in it, round by round."""
+    """Return the market of a seed, and its requests round by round."""
     random = Random(seed)
     market = marketplace.random_market(random)
     return market, [market.draw(random) for _ in range(ROUNDS)]
 
 
 def played(rounds):
-    return [(*each, marketplace.invoke(*each, FEES)) for each in rounds]
+    return [(*entry, marketplace.invoke(*entry, FEES)) for entry in rounds]
 
 
 @pytest.fixture(scope="module")
 def histories():
-    """What happened in many markets: who requested what of whom, and how it ended."""
+    """Return the requests and their results in many markets."""
     return [(market, played(rounds)) for market, rounds in map(market_of, range(MARKETS))]
 
 
-def test_every_strategy_and_every_end_was_played(histories):
+def test_every_strategy_and_every_closing_occurs(histories):
     ends = {result.end for _, rounds in histories for *_, result in rounds}
     plays = {leader.play for market, _ in histories for leader in market.leaders}
     assert (ends, plays) == ({*End}, {*LeaderPlay})
 
 
-def test_money_is_conserved(histories):
+def test_funds_are_conserved(histories):
     assert all(sum(result.paid.values()) == 0 for _, rounds in histories for *_, result in rounds)
 
 
 @pytest.mark.parametrize("play", [*LeaderPlay])
-def test_law_1_no_leader_earns_more_than_if_it_had_been_honest(play):
-    """Each leader of many markets in turn plays so, and is honest, in the same rounds.
+def test_law_1_no_leader_earns_more_than_an_honest_one(play):
+    """Each leader of many markets in turn plays this strategy, and is honest, in the same rounds.
 
-    Where the tools sign: see the limit below.
+    The tools sign; see the limit below.
     """
     for seed in range(40):
         for place in range(4):
@@ -81,8 +81,8 @@ def test_law_1_no_leader_earns_more_than_if_it_had_been_honest(play):
             assert earned[play] <= earned[LeaderPlay.HONEST]
 
 
-def test_law_1_ends_where_the_chain_does_not_see():
-    """An invented answer earns as much as an honest one, where the tool does not sign."""
+def test_law_1_has_a_limit_off_the_chain():
+    """An invented answer earns as much as an honest one if the tool does not sign."""
     leader = Leader("leader", LeaderPlay.INVENTING)
     tool = Tool("tool", ToolPlay.HONEST, 1_000_000, [leader], signs=False)
     result = marketplace.invoke(Requester("requester"), tool, [leader], FEES)
@@ -90,8 +90,8 @@ def test_law_1_ends_where_the_chain_does_not_see():
 
 
 @pytest.mark.parametrize("play", [LeaderPlay.KEEPING, LeaderPlay.HOARDING])
-def test_law_1_ends_where_a_leader_and_a_requester_are_in_league(play):
-    """Together they have three answers for nothing: that is what a tool risks of whom it lists."""
+def test_law_1_has_a_limit_when_a_leader_and_a_requester_cooperate(play):
+    """Together they get three unpaid answers, which is a tool's risk for each listed leader."""
     requester = Requester("requester", league=True)
     leader = Leader("leader", play, requester)
     tool = Tool("tool", ToolPlay.HONEST, 100_000_000, [leader], signs=True)
@@ -100,14 +100,14 @@ def test_law_1_ends_where_a_leader_and_a_requester_are_in_league(play):
     assert sum(result.paid["leader"] + result.paid["requester"] for result in results) == 0
 
 
-def test_law_2_strangers_cost_nobody_anything(histories):
+def test_law_2_other_accounts_cost_no_one_anything(histories):
     for _, rounds in histories:
         for requester, tool, named, result in rounds:
             chosen = {requester.name, tool.name, *(leader.name for leader in named)}
             assert {name for name, mist in result.paid.items() if mist} <= chosen
 
 
-def test_law_2_a_requester_never_loses_a_price_without_an_answer_that_was_settled(histories):
+def test_law_2_requester_loses_the_price_only_for_a_settled_answer(histories):
     for _, rounds in histories:
         for requester, tool, _, result in rounds:
             lost = -result.paid[requester.name]
@@ -117,13 +117,13 @@ def test_law_2_a_requester_never_loses_a_price_without_an_answer_that_was_settle
                 assert lost in (0, FEES.fail_mist)
 
 
-def test_law_2_no_invented_answer_is_settled_for_a_tool_that_signs(histories):
+def test_law_2_invented_answer_of_a_signing_tool_is_never_settled(histories):
     assert not any(
         result.invented for _, rounds in histories for _, tool, _, result in rounds if tool.signs
     )
 
 
-def test_law_2_a_tool_gives_at_most_three_answers_for_nothing_to_each_leader(histories):
+def test_law_2_tool_gives_each_leader_at_most_three_unpaid_answers(histories):
     most = 0
     for _, rounds in histories:
         given = Counter()
@@ -136,7 +136,7 @@ def test_law_2_a_tool_gives_at_most_three_answers_for_nothing_to_each_leader(his
     assert most == REFUSED_AFTER
 
 
-def test_law_2_an_invocation_pays_for_one_answer_to_each_leader(histories):
+def test_law_2_invocation_pays_for_one_answer_to_each_leader(histories):
     given = [count for _, rounds in histories for *_, r in rounds for count in r.answers.values()]
     assert max(given) == 1
 
@@ -145,19 +145,19 @@ def test_law_2_an_invocation_pays_for_one_answer_to_each_leader(histories):
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_the_chain_pays_as_the_rules_say(chain, define, seed):
-    """Purses of all parties on the localnet, with gas taken out, against the arithmetic."""
+async def test_chain_pays_by_the_rules(chain, define, seed):
+    """The balances of all parties on the localnet, without gas, match the arithmetic."""
     market, rounds = market_of(seed)
     async with stage_of(market, chain, define) as stage:
-        for each in rounds[:12]:
-            expected = marketplace.invoke(*each, FEES)
-            flowed = await stage.play(*each, expected)
+        for entry in rounds[:12]:
+            expected = marketplace.invoke(*entry, FEES)
+            flowed = await stage.play(*entry, expected)
             assert flowed == {name: mist for name, mist in expected.paid.items() if mist}
 
 
 @asynccontextmanager
 async def stage_of(market, chain, define):
-    """A market on the localnet, registered."""
+    """Yield a market that is registered on the localnet."""
     parties = (*market.requesters, *market.tools, *market.leaders)
     async with AsyncExitStack() as stack:
         clients = {}
@@ -173,7 +173,7 @@ async def stage_of(market, chain, define):
 
 
 class Stage:
-    """Everybody who plays, each with a key of its own."""
+    """All participants, each with its own key."""
 
     def __init__(self, chain, clients):
         self.chain, self.clients = chain, clients
@@ -198,7 +198,7 @@ class Stage:
             self.tools[tool.name] = await registry.get(definition.fqn)
 
     async def play(self, requester, tool, named, expected):
-        """Play a round to the end that is expected; gives what flowed, but for gas."""
+        """Play a round to its expected end, and return the payments without gas."""
         purses = await self.purses()
         invocations = self.verbs(Invocations, requester)
         leaders = [self.leaders[leader.name] for leader in named]
@@ -215,7 +215,7 @@ class Stage:
         return {name: mist for name, mist in flowed.items() if mist}
 
     async def close(self, tool, leader, place, end):
-        """Close an invocation in a leader's name, with the tool's signature if it signs."""
+        """Close an invocation as a leader, with the tool's signature if it signs."""
         invocations, at = self.verbs(Invocations, leader), self.leaders[leader.name]
         if end is End.SETTLED:
             return await invocations.close(at, {place: self.answer(tool, place)})
@@ -233,4 +233,4 @@ class Stage:
         )
 
     async def purses(self):
-        return {name: await each.balance(each.address) for name, each in self.clients.items()}
+        return {name: await client.balance(client.address) for name, client in self.clients.items()}

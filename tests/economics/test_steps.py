@@ -1,4 +1,4 @@
-"""Steps of executions: who takes them is paid for them, and no more than about that."""
+"""The steps of executions, whose senders are paid approximately their cost."""
 
 import pytest
 
@@ -35,7 +35,7 @@ async def stage(chain, stranger, leader, active_leader):
 
 
 def with_variants(fqn, inputs, variants, outputs):
-    """A tool whose variants all have the same ports."""
+    """Return a tool whose variants all have the same ports."""
     ports = {"type": "object", "properties": {name: {} for name in outputs}}
     given = [{"type": "object", "properties": {n: ports}, "required": [n]} for n in variants]
     return ToolDefinition.parse(
@@ -51,30 +51,30 @@ def with_variants(fqn, inputs, variants, outputs):
 
 
 def wide_regions(count):
-    """A list of three whose elements go to so many regions of vertices with 32 ports."""
+    """Return a list of three whose elements go to `count` regions of vertices with 32 ports."""
     names = [f"w{number}" for number in range(count)]
     edges = [edge("begin.ok.list", f"{name}.i00", EdgeKind.FOR_EACH) for name in names]
-    defaults = [each for name in names for each in values_for(name, PORTS[1:])]
+    defaults = [value for name in names for value in values_for(name, PORTS[1:])]
     return document([Vertex(name, WIDE) for name in names], edges, defaults), answer(length=3)
 
 
 def thin_regions(count):
-    """The same with vertices of one port."""
+    """Return the same with vertices of one port."""
     names = [f"w{number}" for number in range(count)]
     edges = [edge("begin.ok.list", f"{name}.i", EdgeKind.FOR_EACH) for name in names]
     return document([Vertex(name, THIN) for name in names], edges, []), answer(length=3)
 
 
 def fan(count):
-    """A value that goes to so many vertices with 32 ports."""
+    """Return a value that goes to `count` vertices with 32 ports."""
     names = [f"w{number}" for number in range(count)]
     edges = [edge("begin.ok.value", f"{name}.i00") for name in names]
-    defaults = [each for name in names for each in values_for(name, PORTS[1:])]
+    defaults = [value for name in names for value in values_for(name, PORTS[1:])]
     return document([Vertex(name, WIDE) for name in names], edges, defaults), answer()
 
 
 def ports(count):
-    """An answer of so many ports, each of which goes to a vertex."""
+    """Return an answer of `count` ports, each of which goes to a vertex."""
     names = NAMES[:count]
     vertices = [Vertex(f"v{number}", THIN) for number in range(count)]
     edges = [edge(f"begin.ok.{name}", f"v{number}.i") for number, name in enumerate(names)]
@@ -84,7 +84,7 @@ def ports(count):
 
 
 def loops(count, starts):
-    """A value that opens so many loops, in each of which so many vertices may start."""
+    """Return a value that opens `count` loops, in each of which `starts` vertices may start."""
     vertices, edges, defaults = [Vertex("begin", SOURCE, entry_ports=("e",))], [], []
     for k in range(count):
         vertices += [Vertex(f"j{k}", JOIN), Vertex(f"after{k}", THIN)]
@@ -102,7 +102,7 @@ def loops(count, starts):
 
 
 async def closed_and_advanced(stage, flow, given):
-    """What closing the first run and advancing by it brings, in MIST."""
+    """Return the gain in MIST from closing and advancing the first run."""
     execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
     await execution.take()
     event = execution.requests[Run("begin", ())]
@@ -120,16 +120,16 @@ async def closed_and_advanced(stage, flow, given):
         *(thin_regions(count) for count in (1, 8, 24)),
         *(fan(count) for count in (1, 8, 24)),
         *(ports(count) for count in (2, 16, 32)),
-        *(loops(*each) for each in ((1, 5), (1, 20), (2, 10), (1, 24))),
+        *(loops(*item) for item in ((1, 5), (1, 20), (2, 10), (1, 24))),
     ],
 )
-async def test_leader_is_paid_for_a_step_and_no_more_than_about_that(stage, story):
+async def test_leader_is_paid_approximately_the_cost_of_a_step(stage, story):
     gained_mist = await closed_and_advanced(stage, *story)
     assert 0 < gained_mist < 10_000_000
 
 
 @pytest.mark.parametrize("story", [wide_regions(30), fan(32), loops(1, 32), loops(4, 30)])
-async def test_a_publisher_hoped_for_a_step_that_takes_more_than_anybody_pays(stage, story):
+async def test_publisher_cannot_publish_a_step_above_the_gas_limit(stage, story):
     flow, _ = story
     with pytest.raises(ValidationError, match=r"has an effort of \d+, but the limit is 8000"):
         await stage.publish(flow)
@@ -137,22 +137,24 @@ async def test_a_publisher_hoped_for_a_step_that_takes_more_than_anybody_pays(st
 
 @pytest.mark.parametrize("outcome", [answer(), Failure(FailureReason.UNREACHABLE, "")])
 @pytest.mark.parametrize("count", [1, 4, 16, 32])
-async def test_a_leader_that_does_not_advance_hoped_for_more(stage, count, outcome):
-    """With so many closings in one transaction; whoever advances instead is paid for it."""
+async def test_leader_that_does_not_advance_earns_less(stage, count, outcome):
+    """With this many closings per transaction, the account that advances instead is paid for it."""
     flow = Document((Vertex("begin", SOURCE, entry_ports=("e",)),), (), dialect=DIALECT)
     workflow = await stage.publish(flow)
     gained_mist = {}
     for advances in (True, False):
         executions = [await stage.begin(workflow, {"begin": {"e": 1}}) for _ in range(count)]
         builder = TransactionBuilder()
-        for each in executions:
-            await each.take()
-        invocations = [event.invocation for each in executions for event in each.requests.values()]
+        for entry in executions:
+            await entry.take()
+        invocations = [
+            event.invocation for execution in executions for event in execution.requests.values()
+        ]
         for invocation in invocations:
             add_outcome(builder, stage.deployment, invocation, stage.leader, outcome)
         if advances:
-            for each, invocation in zip(executions, invocations, strict=True):
-                add_advance(builder, stage.deployment, each.id, workflow.id, invocation)
+            for item, invocation in zip(executions, invocations, strict=True):
+                add_advance(builder, stage.deployment, item.id, workflow.id, invocation)
         await executions[0].send(builder)
         gained_mist[advances] = executions[0].gained_mist[-1] / count
     assert gained_mist[True] > gained_mist[False]

@@ -1,4 +1,4 @@
-"""What somebody whom nobody chose may hope for. Law 2: it costs nobody more than itself."""
+"""Attacks by an account that was not chosen. Law 2: it costs no one more than itself."""
 
 import pytest
 
@@ -17,10 +17,10 @@ def nothing_happened(played):
     return {played[party] for party in OTHERS} == {0}
 
 
-async def test_a_stranger_hoped_to_own_what_it_does_not(
+async def test_another_account_has_no_rights_of_owner_or_admin(
     parties, tool, active_leader, attack, refused
 ):
-    """Every right of an owner and of the admin, tried by somebody else."""
+    """Every operation of an owner and of the admin, tried by another account."""
     tools, leaders, address = (
         parties.tools("stranger"),
         parties.leaders("stranger"),
@@ -76,10 +76,8 @@ async def test_a_stranger_hoped_to_own_what_it_does_not(
     assert nothing_happened(played)
 
 
-async def test_a_stranger_hoped_that_the_chain_asks_less_than_the_client(
-    parties, tool, active_leader, attack, refused
-):
-    """The same rights, past what our client checks before it sends."""
+async def test_chain_checks_as_much_as_the_client(parties, tool, active_leader, attack, refused):
+    """The same operations without the checks of our client."""
     address = parties.address("stranger")
     registry = parties.chain.deployment.tool_registry
     by_owner = (tool.id, tool.name, registry)
@@ -101,7 +99,7 @@ async def test_a_stranger_hoped_that_the_chain_asks_less_than_the_client(
 
 
 @pytest.mark.parametrize("version", [2, 4_294_967_295])
-async def test_a_stranger_hoped_to_register_the_next_version_of_a_name(
+async def test_another_account_cannot_register_the_next_version_of_a_name(
     parties, tool, define, attack, refused, version
 ):
     async with attack("stranger") as played:
@@ -110,7 +108,7 @@ async def test_a_stranger_hoped_to_register_the_next_version_of_a_name(
     assert nothing_happened(played)
 
 
-async def test_a_stranger_hoped_to_accept_what_was_offered_to_another(
+async def test_another_account_cannot_accept_an_offer(
     parties, tool, active_leader, attack, refused
 ):
     admins = Administration(parties.clients["admin"], parties.chain.deployment)
@@ -128,7 +126,7 @@ async def test_a_stranger_hoped_to_accept_what_was_offered_to_another(
     assert nothing_happened(played)
 
 
-async def test_a_stranger_hoped_to_end_an_invocation_that_is_on_its_way(
+async def test_another_account_cannot_end_a_pending_invocation(
     parties, tool, active_leader, attack, refused
 ):
     honest = await parties.honest(tool, active_leader)
@@ -143,8 +141,8 @@ async def test_a_stranger_hoped_to_end_an_invocation_that_is_on_its_way(
     assert played["stranger"] == 0
 
 
-async def test_a_stranger_hoped_for_something_by_expiring_what_nobody_closed(parties, tool, attack):
-    """It pays the gas of it, and the requester has its money back the sooner."""
+async def test_another_account_gains_nothing_by_expiring_an_invocation(parties, tool, attack):
+    """It pays the gas, and the requester gets its refund earlier."""
     invocation = await parties.request(tool)
     parties.pass_windows()
     async with attack("stranger") as played:
@@ -153,10 +151,8 @@ async def test_a_stranger_hoped_for_something_by_expiring_what_nobody_closed(par
     assert played["user"] > tool.price_mist
 
 
-async def test_a_stranger_hoped_to_hold_up_closings_by_payments_of_dust(
-    parties, tool, active_leader, attack
-):
-    """Payments make no objects that somebody would have to merge."""
+async def test_dust_payments_do_not_delay_closings(parties, tool, active_leader, attack):
+    """Payments create no objects that would have to be merged."""
     await parties.honest(tool, active_leader)
     honest = await parties.honest(tool, active_leader)
     async with attack("stranger", honest) as played:
@@ -172,10 +168,8 @@ async def test_a_stranger_hoped_to_hold_up_closings_by_payments_of_dust(
     assert played["leader"] == honest["leader"] + 50
 
 
-async def test_a_stranger_hoped_that_leaders_of_its_own_are_in_the_way(
-    parties, tool, active_leader, attack
-):
-    """Nothing is drawn: who is not named, is not asked."""
+async def test_leaders_of_an_attacker_do_not_delay_others(parties, tool, active_leader, attack):
+    """Leaders are never drawn at random, so an unnamed leader is never called."""
     honest = await parties.honest(tool, active_leader)
     for number in range(3):
         await parties.register_leader("stranger", f"idle {number}")
@@ -185,7 +179,7 @@ async def test_a_stranger_hoped_that_leaders_of_its_own_are_in_the_way(
     assert played["stranger"] == 0
 
 
-async def test_a_stranger_hoped_that_a_price_is_for_whoever_sends_the_answer(
+async def test_price_is_not_paid_to_the_sender_of_the_answer(
     parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
@@ -199,10 +193,8 @@ async def test_a_stranger_hoped_that_a_price_is_for_whoever_sends_the_answer(
     assert nothing_happened(played)
 
 
-async def test_a_stranger_hoped_that_a_batch_fails_with_one_bad_closing_of_its_own(
-    parties, tool, active_leader, attack
-):
-    """Its own batch is refused as a whole, and nobody else's."""
+async def test_invalid_closing_fails_only_its_own_batch(parties, tool, active_leader, attack):
+    """Its own batch is refused completely; other batches are not affected."""
     invocation = await parties.request(tool)
     async with attack("stranger", {"owner": tool.price_mist}) as played:
         with pytest.raises(NexusError):
@@ -211,10 +203,10 @@ async def test_a_stranger_hoped_that_a_batch_fails_with_one_bad_closing_of_its_o
     assert played["owner"] == tool.price_mist
 
 
-async def test_a_squatter_hoped_to_hold_a_name_for_nothing(parties, define, attack):
-    """It cannot be kept from that: a name costs gas and storage, and the collateral comes back.
+async def test_squatter_can_hold_a_name_only_at_a_cost(parties, define, attack):
+    """This cannot be prevented: a name costs gas and storage, and the collateral is refunded.
 
-    Whether the domain knows the owner is for clients to ask: `tool show` does.
+    Clients check whether the domain confirms the owner, for example with `tool show`.
     """
     async with attack("stranger") as played:
         tools = parties.tools("stranger")

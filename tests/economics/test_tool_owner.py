@@ -1,4 +1,4 @@
-"""What the owner of a tool, its operators and who bought its name may hope for."""
+"""Attacks by the owner of a tool, its operators, and the buyer of its name."""
 
 from nexus_tools.contracts import leader_id, name_id
 from nexus_tools.contracts.move_bindings import tool as calls
@@ -12,13 +12,11 @@ DAY_MS = 86_400_000
 
 
 def by_owner(parties, tool):
-    """What the owner's functions begin with."""
+    """Return the first arguments of the owner's functions."""
     return tool.id, tool.name, parties.chain.deployment.tool_registry
 
 
-async def test_an_owner_hoped_to_raise_the_price_of_a_call_that_is_on_its_way(
-    parties, tool, active_leader, attack
-):
+async def test_owner_cannot_raise_the_price_of_a_pending_call(parties, tool, active_leader, attack):
     invocation = await parties.request(tool)
     await parties.tools().update(tool.fqn, price_mist=5 * tool.price_mist)
     async with attack("owner", {"owner": tool.price_mist}) as played:
@@ -26,24 +24,22 @@ async def test_an_owner_hoped_to_raise_the_price_of_a_call_that_is_on_its_way(
     assert played["owner"] == tool.price_mist
 
 
-async def test_an_owner_hoped_that_a_call_goes_elsewhere_than_the_requester_saw(
-    parties, tool, attack, refused
-):
+async def test_owner_cannot_redirect_a_pending_call(parties, tool, attack, refused):
     await parties.tools().update(tool.fqn, url="https://elsewhere.example.com")
     async with attack("owner"):
         with refused("tool_changed"):
-            await parties.request(tool)  # as it was looked at before
+            await parties.request(tool)  # with the tool as it was read before
 
 
-async def test_an_owner_hoped_for_a_price_with_nothing_behind_it(parties, tool, attack, refused):
-    """What it could take and run away with is at most half of what it would lose."""
+async def test_owner_cannot_ask_a_price_without_collateral(parties, tool, attack, refused):
+    """The price that it could take is at most half of the collateral that it would lose."""
     async with attack("owner"):
         with refused("price_too_high"):
             await parties.tools().update(tool.fqn, price_mist=500_000_001)
 
 
-async def test_an_owner_hoped_to_leave_before_a_slash(parties, tool, attack, refused):
-    """What is proposed is held back; the rest is claimed on time."""
+async def test_owner_cannot_leave_before_a_slash(parties, tool, attack, refused):
+    """The proposed amount is locked; the rest is claimed on time."""
     admins, tools = parties.tools("admin"), parties.tools()
     await tools.unregister(tool.fqn)
     parties.pass_time(6 * DAY_MS)
@@ -61,7 +57,7 @@ async def test_an_owner_hoped_to_leave_before_a_slash(parties, tool, attack, ref
     assert slashed["admin"] < 0
 
 
-async def test_an_owner_hoped_to_lock_anew_to_be_rid_of_a_slash(parties, tool, attack, refused):
+async def test_owner_cannot_avoid_a_slash_by_a_new_lock(parties, tool, attack, refused):
     admins, tools = parties.tools("admin"), parties.tools()
     await tools.unregister(tool.fqn)
     parties.pass_time(6 * DAY_MS)
@@ -73,9 +69,7 @@ async def test_an_owner_hoped_to_lock_anew_to_be_rid_of_a_slash(parties, tool, a
             await tools.re_register(tool.fqn)
 
 
-async def test_a_seller_hoped_to_keep_the_payouts_of_the_name_that_it_sold(
-    parties, tool, active_leader, attack
-):
+async def test_seller_cannot_keep_the_payouts_of_a_sold_name(parties, tool, active_leader, attack):
     honest = await parties.honest(tool, active_leader)
     await parties.tools().offer(NAME, parties.address("admin"))
     await parties.tools("admin").accept(NAME)
@@ -85,7 +79,7 @@ async def test_a_seller_hoped_to_keep_the_payouts_of_the_name_that_it_sold(
     assert (played["owner"], played["admin"]) == (0, tool.price_mist)
 
 
-async def test_a_seller_hoped_to_remain_an_operator(parties, tool, attack, refused):
+async def test_seller_cannot_remain_an_operator(parties, tool, attack, refused):
     tools = parties.tools()
     await tools.add_operator(tool.fqn, parties.address("user"))
     await tools.add_operator(tool.fqn, parties.address("owner"))
@@ -97,8 +91,8 @@ async def test_a_seller_hoped_to_remain_an_operator(parties, tool, attack, refus
                 await parties.tools(former).update(tool.fqn, url="https://mine.example.com")
 
 
-async def test_a_seller_hoped_to_answer_with_its_old_key(parties, define, active_leader, attack):
-    """Also with one that it adds after the buyer looked, while answers have to be signed."""
+async def test_seller_cannot_answer_with_its_old_key(parties, define, active_leader, attack):
+    """This includes a key that it adds after the buyer's check, while answers must be signed."""
     key, later = b"\x02" * 32, b"\x03" * 32
     terms = {"keys": (key,), "requires_signed_outcome": True}
     tool = await parties.register_tool(define(), active_leader, **terms)
@@ -110,16 +104,14 @@ async def test_a_seller_hoped_to_answer_with_its_old_key(parties, define, active
     assert (bought.keys.keys, bought.requires_signed_outcome) == ((), False)
 
 
-async def test_a_buyer_hoped_to_accept_what_was_offered_to_another(parties, tool, attack, refused):
+async def test_buyer_cannot_accept_an_offer_to_another_account(parties, tool, attack, refused):
     await parties.tools().offer(NAME, parties.address("admin"))
     async with attack("user"):
         with refused("not_offered"):
             await parties.tools("user").accept(NAME)
 
 
-async def test_a_buyer_hoped_that_an_offer_that_was_taken_back_holds(
-    parties, tool, attack, refused
-):
+async def test_buyer_cannot_accept_a_withdrawn_offer(parties, tool, attack, refused):
     await parties.tools().offer(NAME, parties.address("admin"))
     await parties.tools().offer(NAME, None)
     async with attack("admin"):
@@ -127,8 +119,8 @@ async def test_a_buyer_hoped_that_an_offer_that_was_taken_back_holds(
             await parties.tools("admin").accept(NAME)
 
 
-async def test_an_operator_hoped_to_be_paid(parties, tool, attack, refused):
-    """Its key lies on a machine: whoever steals it sets URL, timeout and price, and no more."""
+async def test_operator_cannot_be_paid(parties, tool, attack, refused):
+    """Its key is on a server. A thief of the key can only set URL, timeout and price."""
     await parties.tools().add_operator(tool.fqn, parties.address("user"))
     thief, address = parties.tools("user"), parties.address("user")
     async with attack("user"):
@@ -146,10 +138,10 @@ async def test_an_operator_hoped_to_be_paid(parties, tool, attack, refused):
                 await attempt
 
 
-async def test_an_operator_hoped_to_open_a_priced_tool_to_all_leaders(
+async def test_operator_cannot_open_a_priced_tool_to_all_leaders(
     parties, tool, active_leader, attack, refused
 ):
-    """It may take the last leader off the list: then none can be named, and none is named."""
+    """It may remove the last leader from the list. Then no leader can be named."""
     await parties.tools().add_operator(tool.fqn, parties.address("stranger"))
     thief = parties.tools("stranger")
     accomplice = await parties.register_leader("stranger", "accomplice")
@@ -165,8 +157,8 @@ async def test_an_operator_hoped_to_open_a_priced_tool_to_all_leaders(
     assert played["owner"] == played["leader"] == 0
 
 
-async def test_a_thief_hoped_to_act_with_a_name_of_its_own(parties, tool, define, attack, refused):
-    """The tool knows of which name it is a version."""
+async def test_owner_of_another_name_cannot_act_on_a_tool(parties, tool, define, attack, refused):
+    """The tool stores the name that it is a version of."""
     own = ToolFqn.parse("xyz.example.math.mine@1")
     await parties.tools("user").register(Registration(define(str(own))))
     deployment = parties.chain.deployment
@@ -184,9 +176,7 @@ async def test_a_thief_hoped_to_act_with_a_name_of_its_own(parties, tool, define
             )
 
 
-async def test_a_seller_hoped_to_add_an_operator_when_the_buyer_has_looked(
-    parties, tool, attack, refused
-):
+async def test_seller_cannot_add_an_operator_after_the_buyers_check(parties, tool, attack, refused):
     await parties.tools().offer(NAME, parties.address("stranger"))
     async with attack("owner"):
         await parties.tools().add_operator(tool.fqn, parties.address("user"))
@@ -195,10 +185,8 @@ async def test_a_seller_hoped_to_add_an_operator_when_the_buyer_has_looked(
             await parties.tools("user").update(tool.fqn, price_mist=1)
 
 
-async def test_a_seller_hoped_to_have_back_the_collateral_that_it_sold_with_the_name(
-    parties, tool, attack, refused
-):
-    """It goes with the name: a buyer looks at what is locked, and whether its timer runs."""
+async def test_seller_cannot_claim_the_collateral_of_a_sold_name(parties, tool, attack, refused):
+    """It is transferred with the name. A buyer checks the locked amount and its timer."""
     await parties.tools().unregister(tool.fqn)
     await parties.tools().offer(NAME, parties.address("stranger"))
     await parties.tools("stranger").accept(NAME)
@@ -211,10 +199,10 @@ async def test_a_seller_hoped_to_have_back_the_collateral_that_it_sold_with_the_
     assert played["stranger"] > 990_000_000
 
 
-async def test_an_owner_hoped_that_an_answer_fits_no_key_once_it_removed_it(
+async def test_owner_cannot_invalidate_answers_by_removing_a_key(
     parties, define, active_leader, attack
 ):
-    """The invocation has the keys of the moment of its request: nobody works in vain."""
+    """The invocation stores the keys at the time of its request, so no work is in vain."""
     key = SigningKey.new()
     terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
     tool = await parties.register_tool(define(), active_leader, **terms)
@@ -228,7 +216,7 @@ async def test_an_owner_hoped_that_an_answer_fits_no_key_once_it_removed_it(
     assert played["leader"] > 0
 
 
-async def test_an_owner_hoped_that_answers_have_to_be_signed_by_now(
+async def test_owner_cannot_require_signatures_for_pending_calls(
     parties, tool, active_leader, attack
 ):
     invocation = await parties.request(tool)
@@ -239,18 +227,20 @@ async def test_an_owner_hoped_that_answers_have_to_be_signed_by_now(
     assert played["leader"] > 0
 
 
-async def test_an_owner_hoped_for_more_room_than_the_requester_saw(parties, tool, attack, refused):
-    """It is prepaid, and comes back; but nobody prepays what it did not see."""
+async def test_owner_cannot_require_a_larger_maximum_after_the_request(
+    parties, tool, attack, refused
+):
+    """It is prepaid and refunded, but a requester prepays only the amount that it saw."""
     async with attack("owner"):
         await parties.tools().update(tool.fqn, min_outcome_bytes=60_000)
         with refused("tool_changed"):
             await parties.request(tool, max_outcome_bytes=60_000)
 
 
-async def test_an_owner_hoped_to_leave_with_prices_and_no_answers(
+async def test_owner_cannot_leave_with_prices_of_missing_answers(
     parties, tool, active_leader, attack, refused
 ):
-    """A price is paid for an answer: who is gone is paid for those that were given, no more."""
+    """A price is paid for an answer, so an owner that left is paid only for given answers."""
     settled, forgotten = await parties.request(tool), await parties.request(tool)
     async with attack("owner", {"owner": tool.price_mist}) as played:
         await parties.tools().unregister(tool.fqn)
@@ -262,8 +252,8 @@ async def test_an_owner_hoped_to_leave_with_prices_and_no_answers(
     assert played["owner"] < tool.price_mist
 
 
-async def test_an_owner_hoped_to_list_a_leader_before_there_is_one(parties, tool, attack, refused):
-    """The id of the next leader is known before; whoever registers it would be listed."""
+async def test_owner_cannot_list_a_leader_before_its_registration(parties, tool, attack, refused):
+    """The ID of the next leader is predictable, so whoever registers it would be listed."""
     following = leader_id(parties.chain.deployment.leader_registry, 1)
     async with attack("owner"):
         with refused("unknown_leader"):
@@ -272,29 +262,25 @@ async def test_an_owner_hoped_to_list_a_leader_before_there_is_one(parties, tool
             await parties.tools().add_leader(tool.fqn, Address.of(0xA1))
 
 
-async def test_an_owner_hoped_for_a_key_with_which_anybody_signs(parties, tool, attack, refused):
-    """So that it could say that an answer was somebody else's."""
+async def test_owner_cannot_use_a_key_that_anyone_can_sign_with(parties, tool, attack, refused):
+    """Otherwise it could claim that another account gave an answer."""
     async with attack("owner"):
         with refused("public_key_invalid"):
             await parties.tools().add_key(tool.fqn, bytes(32))
 
 
-async def test_an_owner_hoped_that_a_price_is_raised_behind_an_open_tool(
-    parties, define, attack, refused
-):
-    """An open tool has no price: nobody who trusted that is asked for one."""
+async def test_owner_cannot_raise_the_price_of_an_open_tool(parties, define, attack, refused):
+    """An open tool has no price, and its users cannot be asked for one."""
     tool = await parties.register_tool(define(), price_mist=0)
     async with attack("owner"):
         with refused("open_to_all"):
             await parties.tools().update(tool.fqn, price_mist=1)
 
 
-async def test_no_rule_ends_that_an_owner_has_its_own_leader_invent_answers(
-    parties, define, attack
-):
-    """Who names a leader that the owner of the tool runs pays for whatever they say.
+async def test_limitation_owner_can_have_its_own_leader_invent_answers(parties, define, attack):
+    """A requester that names a leader of the tool's owner pays for any answer.
 
-    The limit of law 1: a price, each time, from who chose both of them.
+    The limit of law 1: the requester chose both, and loses a price each time.
     """
     own = await parties.register_leader("owner", "own")
     tool = await parties.register_tool(define(), own)

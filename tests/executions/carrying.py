@@ -1,7 +1,7 @@
-"""An execution on chain, carried step by step beside the pure semantics of its workflow.
+"""An execution on chain, run step by step beside the pure semantics of its workflow.
 
-Each command is a transaction of its own, so that what it brought about, what it paid and what it
-stored are seen apart.
+Each command is a transaction of its own, so that its effects, its payment and its storage can be
+observed separately.
 """
 
 import random
@@ -52,7 +52,7 @@ WINDOW_MS = 21_000
 
 @dataclass
 class Paid:
-    """What a command paid its sender, and what Sui took for what it stored, in MIST."""
+    """The payment of a command to its sender, and Sui's charge for its storage, in MIST."""
 
     command: str
     paid_mist: int
@@ -60,7 +60,7 @@ class Paid:
 
 
 class Carrier:
-    """Publishes workflows, and carries executions of them as the worker of a leader."""
+    """A worker of a leader that publishes workflows and runs their executions."""
 
     def __init__(self, chain, owner, worker, leader, settings):
         self.net, self.deployment = chain.net, chain.deployment
@@ -74,7 +74,7 @@ class Carrier:
         return self.deployment.workflows
 
     async def publish(self, document):
-        """The workflow of a document, whatever ports its tools have."""
+        """Publish a document, whatever ports its tools have, and return the workflow."""
         self._published += 1
         fqn = ToolFqn.parse(f"xyz.example.flow-{self._published}@1")
         publication = Publication.of(document, fqn, "")
@@ -94,7 +94,7 @@ class Carrier:
         return PublishedWorkflow(published.dag, fqn, name, "", document, plan, tools, sizes)
 
     async def begin(self, workflow, **terms):
-        """An execution of it that has begun: nothing is requested yet."""
+        """Start an execution without requesting a run."""
         execution = Carried(self, workflow)
         await execution.begin(**terms)
         return execution
@@ -145,13 +145,13 @@ class Carried:
         for name, vertex in self.plan.vertices.items():
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
-                given = make_ports(builder, self.carrier.deployment.package, ports_of(ports))
-                calls.give(builder, package, execution, self.numbers[name], given)
+                port_values = make_ports(builder, self.carrier.deployment.package, ports_of(ports))
+                calls.give(builder, package, execution, self.numbers[name], port_values)
         calls.share(builder, package, execution)
         await self.has_begun(await self.carrier.owner.send(builder))
 
     async def has_begun(self, sent):
-        """It has begun with a transaction: the owner's, or a keeper's of a schedule."""
+        """Record the transaction that started it: the owner's, or a keeper's for a schedule."""
         begun = self.carrier.owner.emitted(sent, ExecutionBegun)
         self.id, self.deadline_ms = begun.execution, begun.deadline_ms
         self._look_for_end(sent)
@@ -161,7 +161,7 @@ class Carried:
         self._compare([begun.change], [change])
 
     async def request(self, run, limit=1):
-        """Request a run, or iterations of its cursor up to it; gives those that are under way."""
+        """Request a run, or the iterations of its cursor up to it; return the pending runs."""
         head = self.semantics._records.cursor_of(run)
         is_iteration = head is not None and run not in self.semantics._records.runs
         builder = TransactionBuilder()
@@ -173,17 +173,17 @@ class Carried:
         else:
             calls.request(builder, self.carrier.package, *named, number, run.path)
         sent, events = await self._sent(builder, "request")
-        requested = [each for each in events if isinstance(each, InvocationRequested)]
-        refused = [each for each in events if isinstance(each, RunRefused)]
-        taken = [self._run(each.attempt.run) for each in requested]
-        taken += [self._run(each.run) for each in refused]
-        for each in sorted(taken):
-            assert each in self.semantics.ready(), each
-            self.semantics.apply(Requested(each))
+        requested = [event for event in events if isinstance(event, InvocationRequested)]
+        refused = [event for event in events if isinstance(event, RunRefused)]
+        taken = [self._run(event.attempt.run) for event in requested]
+        taken += [self._run(event.run) for event in refused]
+        for requested_run in sorted(taken):
+            assert requested_run in self.semantics.ready(), requested_run
+            self.semantics.apply(Requested(requested_run))
         for event in requested:
-            each = self._run(event.attempt.run)
-            assert event.attempt.number == self.semantics.attempt(each)
-            self.invocations[each] = event.invocation
+            requested_run = self._run(event.attempt.run)
+            assert event.attempt.number == self.semantics.attempt(requested_run)
+            self.invocations[requested_run] = event.invocation
             self.all_invocations.append(event.invocation)
         for event in refused:
             outcome = Failed(event.reason, is_refusal=True)
@@ -193,11 +193,11 @@ class Carried:
         return taken
 
     async def close(self, run, variant, ports):
-        """Settle the invocation of a run, or fail it, and advance; gives the outcome."""
+        """Settle or fail the invocation of a run, advance, and return the outcome."""
         package, invocation = self.carrier.deployment.package, self.invocations.pop(run)
         outcome = Settled(
             variant,
-            {name: len(each) if isinstance(each, list) else None for name, each in ports.items()},
+            {name: len(v) if isinstance(v, list) else None for name, v in ports.items()},
         )
         builder = TransactionBuilder()
         if run in self.overdue:
@@ -217,7 +217,7 @@ class Carried:
         builder = TransactionBuilder()
         calls.advance(builder, self.carrier.package, self.id, self.workflow.id, invocation)
         sent, events = await self._sent(builder, "advance")
-        [advanced] = [each for each in events if isinstance(each, ExecutionAdvanced)]
+        [advanced] = [event for event in events if isinstance(event, ExecutionAdvanced)]
         assert self._run(advanced.run) == run
         change = self.semantics.apply(Closed(run, outcome))
         await self._gathered([advanced.change], [change])
@@ -230,7 +230,7 @@ class Carried:
         self.semantics.apply(Cancelled())
 
     async def time_out(self):
-        """Its time is over, and so is that of all that is under way."""
+        """Pass the deadline of the execution and of all its pending invocations."""
         self.carrier.net.advance_clock(HOUR_MS + 1_000)
         self.overdue |= set(self.invocations)
         builder = TransactionBuilder()
@@ -239,14 +239,14 @@ class Carried:
         self.semantics.apply(TimedOut())
 
     def pass_windows(self):
-        """Nobody may close any more what is under way."""
+        """Pass the time until which the pending invocations can be closed."""
         self.carrier.net.advance_clock(WINDOW_MS)
         self.overdue |= set(self.invocations)
 
-    # --- To the end
+    # --- Whole executions
 
     async def carry(self, outcome_of, seed=0, disturbed=False):
-        """Go on in a random order until nothing is left to do."""
+        """Run steps in random order until none is left."""
         chance = random.Random(f"order {seed}")
         while self.semantics.status is Status.RUNNING:
             await self.go_on(outcome_of, chance, disturbed)
@@ -257,7 +257,7 @@ class Carried:
         assert self.ended.status == self.semantics.status.value
 
     async def go_on(self, outcome_of, chance, disturbed=False):
-        """Do one thing that can be done; false if funds were too short for it."""
+        """Run one possible step; return False if the funds are insufficient for it."""
         ready, under_way = list(self.semantics.ready()), list(self.semantics.under_way())
         if disturbed and chance.random() < 0.01:
             await chance.choice((self.cancel, self.time_out))()
@@ -270,22 +270,22 @@ class Carried:
             await self.close(run, *outcome_of(run.vertex, run.path, self.semantics.attempt(run)))
         return True
 
-    # --- Both beside each other
+    # --- Comparisons
 
     async def compare_records(self):
         execution = await self.carrier.worker.read(self.id, Execution)
-        found = ExecutionRecords(self.carrier.worker, execution, self.workflow)
-        await found.read_all()
+        result = ExecutionRecords(self.carrier.worker, execution, self.workflow)
+        await result.read_all()
         ours = self.semantics._records
         is_ending = self.semantics._ending is not None
-        assert set(found.records.runs) == set(ours.runs)
-        for run, record in found.records.runs.items():
+        assert set(result.records.runs) == set(ours.runs)
+        for run, record in result.records.runs.items():
             expected = ours.runs[run]
             assert record.phase == expected.phase, run
             assert record.attempt == expected.attempt, run
             assert _values(record) == _values(expected), run
-        assert set(found.records.instances) == set(ours.instances)
-        for instance, record in found.records.instances.items():
+        assert set(result.records.instances) == set(ours.instances)
+        for instance, record in result.records.instances.items():
             expected = ours.instances[instance]
             assert _values(record) == _values(expected), instance
             assert record.is_open == expected.is_open, instance
@@ -294,8 +294,8 @@ class Carried:
                 assert _counted(record.cursors) == _counted(expected.cursors), instance
 
     async def _gathered(self, changes, expected):
-        """Gather every region that was emptied, which semantics does at once."""
-        todo = [each for change in changes for each in change.emptied]
+        """Gather each emptied region, which the semantics does immediately."""
+        todo = [region for change in changes for region in change.emptied]
         ended = None
         while todo:
             region = todo.pop(0)
@@ -315,13 +315,17 @@ class Carried:
         self._compare(changes, expected)
 
     def _compare(self, changes, expected):
-        ready = {self._run(each) for change in changes for each in change.ready}
-        heads = {self._run(each) for change in changes for each in change.iterations}
+        ready = {self._run(run) for change in changes for run in change.ready}
+        heads = {self._run(iteration) for change in changes for iteration in change.iterations}
         failures = [
-            (self._run(each.run), each.reason) for change in changes for each in change.failures
+            (self._run(failure.run), failure.reason)
+            for change in changes
+            for failure in change.failures
         ]
-        told = [(each.run, each.reason) for change in expected for each in change.failures]
-        assert failures == told
+        expected_failures = [
+            (failure.run, failure.reason) for change in expected for failure in change.failures
+        ]
+        assert failures == expected_failures
         if self.semantics._ending is not None:
             return
         records = self.semantics._records
@@ -349,43 +353,43 @@ class Carried:
         fqn = ToolFqn.parse(self.plan.vertices[run.vertex].vertex.fqn)
         return tool_id(self.carrier.deployment.tool_registry, fqn)
 
-    # --- Money
+    # --- Payments
 
     async def _sent(self, builder, command):
         sent = await self.carrier.worker.send(builder)
-        events = [parse_event(self.carrier.deployment, each) for each in sent.events]
+        events = [parse_event(self.carrier.deployment, event) for event in sent.events]
         if self.weighs:
             worker = self.carrier.worker.client.address
             paid = sent.effects.address_balance_change(worker, SUI)
-            fees = sum(each.fee_mist for each in events if hasattr(each, "fee_mist"))
+            fees = sum(event.fee_mist for event in events if hasattr(event, "fee_mist"))
             self.paid.append(Paid(command, paid - fees, await self._grown(sent)))
         return sent, events
 
     async def _grown(self, sent):
-        """What Sui took for invocations and records that are new, or larger than before."""
+        """Return Sui's charge for new or larger invocations and records."""
         changed = [place for place, _ in sent.effects.changed_objects]
-        found = await self.carrier.worker.client.objects(changed)
+        objects = await self.carrier.worker.client.objects(changed)
         grown = 0
-        for place, value in zip(changed, found, strict=True):
+        for place, value in zip(changed, objects, strict=True):
             if value is not None and place != self.id and self._is_ours(value):
                 grown += value.storage_rebate - self._sizes.get(place, 0)
                 self._sizes[place] = value.storage_rebate
         return grown
 
     def _is_ours(self, value):
-        """Whether it is of a type of the packages, or a field of such a type."""
+        """Return whether a value has a type of the packages, or is a field of such a type."""
         kind = str(getattr(value.data, "type", ""))
         packages = (package.id for _, package in self.carrier.deployment.packages)
-        return any(str(each).removeprefix("0x") in kind for each in packages)
+        return any(str(package).removeprefix("0x") in kind for package in packages)
 
 
 def _values(record):
-    """Where values are; how long a list is counts where it brings iterations."""
+    """Return the locations of values; the length of a list matters where it starts iterations."""
     return {
-        key: (each.edge, each.value, each.length if each.edge.element is not None else 0)
-        for key, each in record.brought.items()
+        key: (value.edge, value.value, value.length if value.edge.element is not None else 0)
+        for key, value in record.brought.items()
     }
 
 
 def _counted(cursors):
-    return {head: each for head, each in cursors.items() if each.count}
+    return {head: cursor for head, cursor in cursors.items() if cursor.count}

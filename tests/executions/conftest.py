@@ -10,7 +10,7 @@ DEAR = "xyz.example.dear@1"
 
 @pytest.fixture
 async def tools(owner, chain, define, active_leader):
-    """Two tools, of which one is too dear."""
+    """Register two tools, of which one is too expensive."""
     registry = ToolRegistry(owner, chain.deployment)
     await registry.register(Registration(define(ANY)))
     await registry.register(Registration(define(DEAR), price_mist=500, leaders=(active_leader,)))
@@ -19,7 +19,7 @@ async def tools(owner, chain, define, active_leader):
 
 @pytest.fixture
 async def settings(user, chain):
-    """What leaders are paid."""
+    """Return the settings of leader fees."""
     return await LeaderRegistry(user, chain.deployment).settings()
 
 

@@ -1,6 +1,6 @@
-"""The chain and `workflow/semantics.py` give the same executions, whatever happens in them.
+"""The chain and `workflow/semantics.py` produce the same executions in all situations.
 
-With `NEXUS_TOOLS_DOCUMENTS=1000` and `--timeout=0` as many documents are played of each kind.
+With `NEXUS_TOOLS_DOCUMENTS=1000` and `--timeout=0`, this many documents of each kind are run.
 """
 
 import os
@@ -18,7 +18,7 @@ FIRST = int(os.environ.get("NEXUS_TOOLS_FIRST_DOCUMENT", "0"))
 
 
 def priced(document, seed):
-    """The document, in which some vertices have a tool that is refused."""
+    """Return the document with some vertices whose tool is refused."""
     chance = random.Random(f"prices {seed}")
     vertices = (
         replace(vertex, fqn=DEAR) if chance.random() < 0.05 else vertex
@@ -28,7 +28,7 @@ def priced(document, seed):
 
 
 @pytest.mark.parametrize("make", [grown, strewn])
-async def test_an_execution_on_chain_means_what_the_pure_semantics_means(carrier, make):
+async def test_execution_on_chain_agrees_with_the_simulation_semantics(carrier, make):
     played, seed = 0, FIRST
     while played < DOCUMENTS:
         seed += 1

@@ -1,8 +1,8 @@
-"""What all parties have changes by what Sui takes alone, however executions go and end.
+"""The total of all balances changes only by Sui's charges, however executions proceed and end.
 
-At the end of each part, and now and then between, all that there is is counted: coins and address
-balances of everybody, collateral, the funds of executions and schedules, what invocations still
-hold, and net gas. With `NEXUS_TOOLS_DOCUMENTS=1000` as many stories are played of each kind.
+At the end of each part, and sometimes in between, everything is added up: all coins and address
+balances, collateral, the funds of executions and schedules, the funds in invocations, and net gas.
+With `NEXUS_TOOLS_DOCUMENTS=1000`, this many stories of each kind are run.
 """
 
 import os
@@ -46,7 +46,7 @@ MARGIN = 50_000_000
 
 
 class Account(Purse):
-    """A purse that remembers besides what its transactions created."""
+    """A purse that also records the objects that its transactions created."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
@@ -55,12 +55,14 @@ class Account(Purse):
     async def execute(self, builder, **options):
         executed = await super().execute(builder, **options)
         changes = executed.effects.changed_objects
-        self.created |= {place for place, each in changes if each.operation is IdOperation.CREATED}
+        self.created |= {
+            place for place, id_change in changes if id_change.operation is IdOperation.CREATED
+        }
         return executed
 
 
 class World:
-    """Everybody, their executions and schedules, and all that there is."""
+    """All accounts, their executions and schedules, and the total of all funds."""
 
     def __init__(self, chain, accounts, carrier, pledges):
         self.chain, self.accounts, self.carrier = chain, accounts, carrier
@@ -69,37 +71,39 @@ class World:
         self.executions, self.schedules = [], []
 
     async def total_mist(self):
-        """All that there is, wherever it is."""
+        """Return the total of all funds in MIST."""
         package, accounts = self.stranger, self.accounts.values()
-        invocations = [each for one in self.executions for each in one.all_invocations]
-        found = await package.find_all([each.id for each in self.executions], Execution)
-        found += await package.find_all(self.schedules, Schedule)
+        invocations = [invocation for one in self.executions for invocation in one.all_invocations]
+        results = await package.find_all([execution.id for execution in self.executions], Execution)
+        results += await package.find_all(self.schedules, Schedule)
         opened = await package.find_all(invocations, Invocation)
         pledges = await package.find_all(self.tools, Tool)
         pledges += await package.find_all(self.leaders, Leader)
         return (
-            sum([await each.balance(each.address) for each in accounts])
-            + sum(each.gas_mist for each in accounts)
-            + sum(each.funds for each in found if each)
-            + sum(each.payment_mist for each in opened if each)
-            + sum(each.collateral.balance_mist for each in pledges)
+            sum([await account.balance(account.address) for account in accounts])
+            + sum(account.gas_mist for account in accounts)
+            + sum(result.funds for result in results if result)
+            + sum(
+                opened_invocation.payment_mist for opened_invocation in opened if opened_invocation
+            )
+            + sum(pledge.collateral.balance_mist for pledge in pledges)
         )
 
     async def leftovers(self):
-        """What was created since and is still there, but for coins."""
-        ids = sorted(set().union(*(each.created for each in self.accounts.values())))
-        found = await self.stranger.client.objects(ids)
-        return [value for value in found if value and value.type.module != "coin"]
+        """Return the objects created since the last reset that still exist, except for coins."""
+        ids = sorted(set().union(*(account.created for account in self.accounts.values())))
+        results = await self.stranger.client.objects(ids)
+        return [value for value in results if value and value.type.module != "coin"]
 
     def forget_what_was_created(self):
-        """What an earlier story began is gone, as it has shown."""
+        """Reset the created objects after a story has shown that they are gone."""
         self.executions, self.schedules = [], []
-        for each in self.accounts.values():
-            each.created.clear()
+        for account in self.accounts.values():
+            account.created.clear()
 
 
 class Story:
-    """A workflow, an owner of an execution or a schedule of it, and those who interfere."""
+    """A workflow, the owner of an execution or a schedule of it, and accounts that interfere."""
 
     def __init__(self, world, document, seed):
         self.world, self.seed = world, seed
@@ -118,7 +122,7 @@ class Story:
     # --- An execution
 
     async def begin(self):
-        """Begin one, now and then with funds that are too short for anything."""
+        """Start an execution, sometimes with insufficient funds for any run."""
         execution = self._own()
         funds_mist = self.chance.choice((1_000, SUI // 50, FUNDS_MIST))
         await execution.begin(funds_mist=funds_mist, max_price_mist=PRICE_MIST)
@@ -130,7 +134,7 @@ class Story:
         return execution
 
     async def carry(self, execution):
-        """Carry it to its end; refill it when it is short, and now and then without need."""
+        """Run an execution to its end; refill it when necessary, and sometimes when not."""
         await self.count()
         while execution.semantics.status is Status.RUNNING:
             went_on = await execution.go_on(self.outcome, self.chance, disturbed=True)
@@ -150,7 +154,7 @@ class Story:
         await self.count()
 
     async def _interfere(self, execution):
-        """Somebody tries to cancel it who may not, and pays for it."""
+        """Try to cancel an execution from an account that may not; that account pays gas."""
         builder = TransactionBuilder()
         executions.cancel(builder, self.world.carrier.package, execution.id)
         with suppress(NexusError):
@@ -158,7 +162,7 @@ class Story:
         await self.count()
 
     async def clean(self, execution):
-        """Its owner cleans up, or anyone after seven days."""
+        """Clean up as the owner, or as anyone after seven days."""
         account = self.world.accounts["user"]
         if self.chance.random() < 0.3:
             self.world.carrier.net.advance_clock(7 * DAY_MS)
@@ -169,7 +173,7 @@ class Story:
     # --- A schedule
 
     async def schedule(self):
-        """A schedule of the workflow, every hour, with funds for some executions."""
+        """Create an hourly schedule of the workflow, with funds for some executions."""
         carrier, builder = self.world.carrier, TransactionBuilder()
         package, plan = carrier.package, self.workflow.plan
         first_at_ms = await carrier.owner.client.now_ms() + HOUR_MS
@@ -197,8 +201,8 @@ class Story:
         for number, vertex in enumerate(plan.vertices.values()):
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
-                made = make_ports(builder, carrier.deployment.package, ports_of(ports))
-                schedules.give(builder, package, schedule, number, made)
+                port_values = make_ports(builder, carrier.deployment.package, ports_of(ports))
+                schedules.give(builder, package, schedule, number, port_values)
         schedules.share(builder, package, schedule)
         sent = await carrier.owner.send(builder)
         created = carrier.owner.emitted(sent, ScheduleCreated).schedule
@@ -207,7 +211,7 @@ class Story:
         return created
 
     async def trigger(self, schedule):
-        """The next execution of a schedule, which is refilled if it is too short for one."""
+        """Start the next execution of a schedule, and refill the schedule if necessary."""
         keeper = self.schedules_of("leader")
         self.world.carrier.net.advance_clock(HOUR_MS)
         while True:
@@ -223,12 +227,12 @@ class Story:
             return execution
 
     async def collect(self, schedule):
-        """Anyone lets flow back what an execution left."""
+        """Collect the leftover funds of an execution, which anyone may do."""
         await self.schedules_of("admin").collect(schedule)
         await self.count()
 
     async def end(self, schedule):
-        """Cancel and delete a schedule, whose executions have ended."""
+        """Cancel and delete a schedule whose executions have ended."""
         await self.schedules_of("user").cancel(schedule)
         await self.count()
 
@@ -237,17 +241,19 @@ class Story:
 
 
 def mixed(document, seed):
-    """The document, in which some tools have a price, and few are too dear."""
+    """Return the document with some priced tools, of which a few are too expensive."""
     chance = random.Random(f"prices {seed}")
 
     def fqn():
         return chance.choices((ANY, PRICED, DEAR), (55, 40, 5))[0]
 
-    return replace(document, vertices=tuple(replace(each, fqn=fqn()) for each in document.vertices))
+    return replace(
+        document, vertices=tuple(replace(vertex, fqn=fqn()) for vertex in document.vertices)
+    )
 
 
 def stories(world):
-    """The first so many workflows that are sound, of both kinds in turn."""
+    """Return the first valid workflows, alternating between both kinds."""
     played, seed = 0, FIRST
     while played < STORIES:
         seed += 1
@@ -259,7 +265,7 @@ def stories(world):
 
 @pytest.fixture
 async def world(chain, owner, leader, active_leader, settings, define):
-    """Everybody with an account: what they have and do from now on is counted."""
+    """Return all accounts, whose balances and transactions are counted from now on."""
     tools = ToolRegistry(owner, chain.deployment)
     for fqn, price_mist in ((ANY, 0), (PRICED, PRICE_MIST), (DEAR, PRICE_MIST + 1)):
         leaders = (active_leader,) if price_mist else ()
@@ -281,7 +287,7 @@ KEYS = {
 }
 
 
-async def test_an_execution_moves_money_and_makes_none(world):
+async def test_execution_conserves_money(world):
     for story in stories(world):
         try:
             await story.publish()
@@ -294,7 +300,7 @@ async def test_an_execution_moves_money_and_makes_none(world):
             raise
 
 
-async def test_a_schedule_moves_money_and_makes_none(world):
+async def test_schedule_conserves_money(world):
     for story in stories(world):
         try:
             await story.publish()

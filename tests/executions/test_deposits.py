@@ -1,7 +1,7 @@
-"""Whoever stores something for an execution is paid what Sui takes for it, to the MIST.
+"""An account that stores data for an execution is refunded Sui's charge exactly, to the MIST.
 
-What it computes is paid besides, by the effort: 350 MIST for each unit of the first 2 000, at a gas
-price of 1 000. A byte is 7 600 MIST, so that a few bytes more or less are no effort.
+Computation is paid separately, by effort: 350 MIST for each unit of the first 2 000, at a gas price
+of 1 000. A byte costs 7 600 MIST, so a few bytes more or less cannot be mistaken for effort.
 """
 
 import dataclasses
@@ -27,8 +27,8 @@ from tests.workflow.random_documents import grown, outcome_of, strewn
 DOCUMENTS = 6
 
 
-async def weighed(carrier, document, seed):
-    """An execution that was carried to its end, each command weighed."""
+async def run_and_measure(carrier, document, seed):
+    """Run an execution to its end, and measure each command."""
     execution = Carried(carrier, await carrier.publish(document))
     execution.weighs = True
     await execution.begin()
@@ -37,17 +37,15 @@ async def weighed(carrier, document, seed):
 
 
 @pytest.mark.parametrize("make", [grown, strewn])
-async def test_a_command_is_paid_for_the_bytes_of_records_and_invocations_that_it_adds(
-    carrier, make
-):
+async def test_command_is_refunded_for_the_bytes_it_stores(carrier, make):
     documents = (make(seed) for seed in range(100))
-    sound = [each for each in documents if not structure_of(each).problems]
+    sound = [document for document in documents if not structure_of(document).problems]
     for seed, document in enumerate(sound[:DOCUMENTS]):
-        execution = await weighed(carrier, document, seed)
+        execution = await run_and_measure(carrier, document, seed)
         assert exact(execution)
 
 
-async def test_the_mark_of_an_iteration_is_paid_to_the_byte(carrier):
+async def test_iteration_mark_is_refunded_exactly(carrier):
     document = Document(
         (Vertex("start", ANY, entry_ports=("e",)), Vertex("each", ANY), Vertex("end", ANY)),
         (
@@ -64,41 +62,45 @@ async def test_the_mark_of_an_iteration_is_paid_to_the_byte(carrier):
     read = await carrier.worker.read(execution.id, Execution)
     fields = await carrier.worker.client.dynamic_fields(read.walks.records.id)
     mark = carrier.deployment.type_of(moves.Mark)
-    assert [each.key_type for each in fields].count(mark) == 2
+    assert [field.key_type for field in fields].count(mark) == 2
     assert exact(execution)
 
 
-async def test_why_a_run_was_refused_is_paid_to_the_byte(carrier):
+async def test_refusal_reason_is_refunded_exactly(carrier):
     document = grown(3)
-    vertices = tuple(dataclasses.replace(each, fqn=DEAR, attempts=2) for each in document.vertices)
-    execution = await weighed(carrier, dataclasses.replace(document, vertices=vertices), 3)
-    assert any(each.command == "request" for each in execution.paid)
+    vertices = tuple(
+        dataclasses.replace(vertex, fqn=DEAR, attempts=2) for vertex in document.vertices
+    )
+    execution = await run_and_measure(carrier, dataclasses.replace(document, vertices=vertices), 3)
+    assert any(payment.command == "request" for payment in execution.paid)
     fee_mist = refusal_fee_mist(carrier.settings)
-    for each in execution.paid:
-        refused = round((each.paid_mist - each.stored_mist) / fee_mist)
-        assert is_effort(each.paid_mist - each.stored_mist - refused * fee_mist)
+    for payment in execution.paid:
+        refused = round((payment.paid_mist - payment.stored_mist) / fee_mist)
+        assert is_effort(payment.paid_mist - payment.stored_mist - refused * fee_mist)
 
 
 def refusal_fee_mist(settings, gas_price=1_000):
-    """What failing an attempt pays, whose records are 1 500 bytes."""
+    """Return the payment for failing an attempt, whose records have 1 500 bytes."""
     gas_mist = settings.fee_gas_units * gas_price + settings.fee_storage_mist
     return gas_mist + settings.fee_per_input_byte_mist * 1_500
 
 
 def exact(execution):
-    """Whether each command that closes nothing was paid what it stored, and its effort."""
-    paid = [each for each in execution.paid if each.command != "close"]
-    assert any(each.paid_mist > each.stored_mist for each in paid)
-    return all(is_effort(each.paid_mist - each.stored_mist - step_mist(each)) for each in paid)
+    """Return whether each command without a closing was paid for its storage and effort."""
+    paid = [payment for payment in execution.paid if payment.command != "close"]
+    assert any(payment.paid_mist > payment.stored_mist for payment in paid)
+    return all(
+        is_effort(payment.paid_mist - payment.stored_mist - step_mist(payment)) for payment in paid
+    )
 
 
 def step_mist(command):
-    """The fee of `advance`: 1 050 gas units, and the 1 500 bytes of records."""
+    """Return the fee of `advance`: 1 050 gas units, and 1 500 bytes of records."""
     return 1_200_000 if command.command == "advance" else 0
 
 
 def is_effort(paid_mist):
-    """Whether so much is paid for some effort, up to 2 000."""
+    """Return whether the amount is the payment for some effort up to 2 000."""
     return 0 <= paid_mist <= 700_000 and paid_mist % 350 == 0
 
 

@@ -1,4 +1,4 @@
-"""Nothing that an owner puts into an execution is lost or stays locked, however it ends."""
+"""No funds of an execution are lost or locked, however it ends."""
 
 import pytest
 
@@ -16,7 +16,7 @@ DAY_MS = 24 * 3_600_000
 
 @pytest.fixture
 def refused():
-    """Sends what is refused for this reason."""
+    """Return a function that sends a transaction and expects this reason of refusal."""
 
     async def refused(package, code, function, *arguments):
         with pytest.raises(NexusError) as caught:
@@ -33,9 +33,7 @@ async def begun(carrier, seed=3):
 
 
 @pytest.mark.parametrize("seed", [3, 7, 11])
-async def test_what_the_owner_and_the_worker_lose_is_gas_and_nothing_is_left(
-    carrier, user, leader, seed
-):
+async def test_owner_and_worker_lose_only_gas_after_cleanup(carrier, user, leader, seed):
     document = grown(seed)
     workflow = await carrier.publish(document)
     before = await user.balance(user.address) + await leader.balance(leader.address)
@@ -45,11 +43,11 @@ async def test_what_the_owner_and_the_worker_lose_is_gas_and_nothing_is_left(
     assert await user.object(execution.id) is None
     assert await user.objects(execution.all_invocations) == (None,) * len(execution.all_invocations)
     left = await user.balance(user.address) + await leader.balance(leader.address)
-    # Storage comes back but for 1 %, and a step takes about a million MIST of gas.
+    # 99 % of the storage cost is refunded, and a step costs about a million MIST of gas.
     assert 0 < before - left < 2_500_000 * (len(execution.all_invocations) * 3 + 20)
 
 
-async def test_an_execution_cannot_be_cleaned_before_its_end_nor_by_others_for_seven_days(
+async def test_cleanup_fails_before_the_end_and_by_others_for_seven_days(
     carrier, user, leader, refused
 ):
     execution, outcome = await begun(carrier)
@@ -67,7 +65,7 @@ async def test_an_execution_cannot_be_cleaned_before_its_end_nor_by_others_for_s
     assert await user.object(execution.id) is None
 
 
-async def test_nothing_is_paid_twice_for_an_invocation_that_was_advanced(carrier, leader):
+async def test_advance_does_not_pay_twice_for_an_invocation(carrier, leader):
     execution, _ = await begun(carrier)
     [run, *_] = execution.semantics.ready()
     [run] = await execution.request(run)
@@ -81,7 +79,7 @@ async def test_nothing_is_paid_twice_for_an_invocation_that_was_advanced(carrier
     assert paid.paid_mist == 0
 
 
-async def test_an_invocation_does_not_advance_another_execution(carrier, refused):
+async def test_advance_rejects_an_invocation_of_another_execution(carrier, refused):
     one, _ = await begun(carrier)
     other = await carrier.begin(one.workflow)
     [run, *_] = one.semantics.ready()
@@ -96,7 +94,7 @@ async def test_an_invocation_does_not_advance_another_execution(carrier, refused
     )
 
 
-async def test_a_stranger_neither_requests_nor_cancels(carrier, owner, refused):
+async def test_another_account_cannot_request_or_cancel(carrier, owner, refused):
     execution, _ = await begun(carrier)
     stranger = PackageClient(owner, carrier.deployment)
     [run, *_] = execution.semantics.ready()
@@ -107,14 +105,14 @@ async def test_a_stranger_neither_requests_nor_cancels(carrier, owner, refused):
     await refused(stranger, "not_owner", calls.cancel, execution.id)
 
 
-async def test_an_owner_does_not_delete_an_invocation_that_is_needed(carrier, user, refused):
+async def test_owner_cannot_delete_a_needed_invocation(carrier, user, refused):
     execution, _ = await begun(carrier)
     [run, *_] = execution.semantics.ready()
     [run] = await execution.request(run)
     await refused(carrier.owner, "of_execution", closing.delete, execution.invocations[run])
 
 
-async def test_with_short_funds_nothing_is_requested_and_nobody_pays_for_it(carrier):
+async def test_insufficient_funds_request_nothing_and_cost_no_one(carrier):
     document = grown(3)
     execution = await carrier.begin(await carrier.publish(document), funds_mist=1_000)
     [run, *_] = execution.semantics.ready()

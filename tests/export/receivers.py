@@ -1,9 +1,8 @@
-"""The rules of the systems that receive exported tools, as a checker for each of their forms.
+"""The rules of the systems that receive exported tools, as a checker for each format.
 
-Each rule comes from the receiver's reference or from an error that it gives, and knows nothing of
-how an export is made: OpenAI's function calling and structured outputs; Anthropic's Messages API;
-the tools of MCP 2025-11-25 and the checks of its clients; Gemini's `FunctionDeclaration` and
-`Schema`; OpenAPI 3.1.
+Each rule comes from the receiver's reference or from its error messages, and is independent of the
+export: OpenAI's function calling and structured outputs; Anthropic's Messages API; the tools of MCP
+2025-11-25 and the checks of its clients; Gemini's `FunctionDeclaration` and `Schema`; OpenAPI 3.1.
 """
 
 import re
@@ -28,7 +27,7 @@ _ALONE = ("items", "contains", "not", "if", "then", "else", "additionalPropertie
 
 
 def subschemas(schema, place=""):
-    """Every subschema that is an object, with its place."""
+    """Yield every subschema that is an object, with its location."""
     yield place, schema
     inner = [(f"{key}/{n}", s) for key in _BY_NAME for n, s in schema.get(key, {}).items()]
     inner += [(f"{key}/{i}", s) for key in _IN_LISTS for i, s in enumerate(schema.get(key, ()))]
@@ -213,5 +212,5 @@ CHECKERS = {
 
 
 def problems(system, document):
-    """What a receiver would refuse in the document, as a list of sentences."""
+    """Return the reasons why a receiver would reject the document."""
     return list(CHECKERS[system](document))

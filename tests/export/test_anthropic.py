@@ -6,7 +6,7 @@ from nexus_tools.export import export_tools
 from nexus_tools.tool import InterfaceValidator
 
 
-def test_a_tool_has_name_description_and_input_schema(define):
+def test_tool_has_name_description_and_input_schema(define):
     schema = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
     assert export_tools([define(input_schema=schema)], "anthropic").document == [
         {
@@ -17,7 +17,7 @@ def test_a_tool_has_name_description_and_input_schema(define):
     ]
 
 
-def test_the_dialect_and_the_id_of_a_schema_are_left_out(define):
+def test_dialect_and_id_of_a_schema_are_omitted(define):
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://example.com/schema",
@@ -27,7 +27,7 @@ def test_the_dialect_and_the_id_of_a_schema_are_left_out(define):
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
-def test_a_union_at_the_top_is_wrapped_and_its_references_still_lead_somewhere(define, keyword):
+def test_top_level_union_is_wrapped_and_its_references_resolve(define, keyword):
     definition = define(
         input_schema={
             "properties": {"tree": {"$ref": "#/$defs/tree"}, "root": {"$ref": "#/properties/tree"}},
@@ -49,7 +49,7 @@ def test_a_union_at_the_top_is_wrapped_and_its_references_still_lead_somewhere(d
     InterfaceValidator(definition).check_input(ports)
 
 
-def test_an_input_that_is_only_a_reference_is_wrapped(define):
+def test_reference_only_input_is_wrapped(define):
     definition = define(
         input_schema={"$ref": "#/$defs/input", "$defs": {"input": {"type": "object"}}}
     )
@@ -58,7 +58,7 @@ def test_an_input_that_is_only_a_reference_is_wrapped(define):
     assert done.names()["xyz_example_math_add_v1"]["wrapped"] == "ports"
 
 
-def test_ports_with_longer_names_than_anthropic_takes_are_wrapped(define):
+def test_ports_with_too_long_names_are_wrapped(define):
     fits, long = ({"properties": {"p" * count: {"type": "string"}}} for count in (64, 65))
     tools = [define("xyz.example.one@1", input_schema=fits), define(input_schema=long)]
     done = export_tools(tools, "anthropic")

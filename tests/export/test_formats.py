@@ -14,12 +14,12 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def definitions():
-    """The tools of the examples."""
+    """Return the tools of the examples."""
     return load(str(EXAMPLES / "tools.py")).definitions("https://tools.example.com")
 
 
 def schemas(system, tool):
-    """The schemas in the document of a tool."""
+    """Return the schemas in the document of a tool."""
     where = {
         "openai": lambda: [tool["function"]["parameters"]],
         "openai-responses": lambda: [tool["parameters"]],
@@ -33,7 +33,7 @@ def schemas(system, tool):
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("system", FORMATS)
-def test_every_schema_is_of_draft_2020_12_and_describes_an_object(definitions, system, strict):
+def test_every_schema_is_draft_2020_12_and_describes_an_object(definitions, system, strict):
     done = export_tools(definitions, system, strict=strict)
     assert (len(done.tools), done.warnings) == (3, ())
     for tool in done.tools:
@@ -43,13 +43,13 @@ def test_every_schema_is_of_draft_2020_12_and_describes_an_object(definitions, s
 
 
 @pytest.mark.parametrize("system", FORMATS)
-def test_the_order_of_the_tools_makes_no_difference(definitions, system):
+def test_order_of_the_tools_does_not_matter(definitions, system):
     there, back = export_tools(definitions, system), export_tools(definitions[::-1], system)
     assert there.document == back.document
 
 
 @pytest.mark.parametrize("system", FORMATS)
-def test_the_table_leads_from_every_name_to_its_tool(definitions, system):
+def test_name_table_has_every_tool(definitions, system):
     names = export_tools(definitions, system).names()
     assert sorted(entry["fqn"] for entry in names.values()) == [
         "xyz.example.math.divide@1",
@@ -67,16 +67,16 @@ def test_the_table_leads_from_every_name_to_its_tool(definitions, system):
 
 
 @pytest.mark.parametrize("system", FORMATS)
-def test_a_tool_that_is_given_twice_is_exported_once(definitions, system):
+def test_duplicate_tool_is_exported_once(definitions, system):
     assert len(export_tools([*definitions, *definitions], system).tools) == 3
 
 
-def test_each_system_but_unstract_whose_tools_are_folders_has_a_format():
+def test_each_system_except_unstract_has_a_format():
     assert {*FORMATS, "unstract"} == {*LONGEST_NAMES}
 
 
 @pytest.mark.parametrize("system", sorted(FORMATS))
-def test_exports_have_displayable_texts_alone(define, system):
+def test_exports_contain_only_displayable_texts(define, system):
     hidden = "\u202e\x1b[2J\U000e0041\u200b"
     ports = {"a": {"type": "string", "description": f"First{hidden}", "title": hidden * 2_000}}
     plain = define(
@@ -88,6 +88,6 @@ def test_exports_have_displayable_texts_alone(define, system):
     assert is_displayable(written)
     assert "First�" in written
     assert len(written) < 10_000
-    assert "xyz.example.bad@1 is left out" in export.skipped[0]
+    assert "xyz.example.bad@1 is omitted" in export.skipped[0]
     assert is_displayable(export.skipped[0])
     assert [str(tool.definition.fqn) for tool in export.tools] == ["xyz.example.plain@1"]

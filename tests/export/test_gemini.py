@@ -1,4 +1,4 @@
-"""Expected declarations follow the references of `FunctionDeclaration` and `Schema`."""
+"""The expected declarations follow the references of `FunctionDeclaration` and `Schema`."""
 
 import pytest
 
@@ -6,19 +6,19 @@ from nexus_tools.export import export_tools
 
 
 @pytest.fixture
-def declared(define):
-    """The function declaration of a tool with these ports."""
+def declare(define):
+    """Return a function that exports the function declaration of a tool with given ports."""
 
-    def declared(properties, **more):
+    def declare(properties, **more):
         definition = define(input_schema={"properties": properties, **more})
         [declaration] = export_tools([definition], "gemini").document["functionDeclarations"]
         return declaration
 
-    return declared
+    return declare
 
 
-def test_declaration_has_name_description_and_parameters(declared):
-    assert declared({"a": {"type": "integer", "minimum": 0}}, required=["a"]) == {
+def test_declaration_has_name_description_and_parameters(declare):
+    assert declare({"a": {"type": "integer", "minimum": 0}}, required=["a"]) == {
         "name": "xyz_example_math_add_v1",
         "description": "Adds two integers.",
         "parameters": {
@@ -29,8 +29,8 @@ def test_declaration_has_name_description_and_parameters(declared):
     }
 
 
-def test_declaration_has_no_parameters_when_the_tool_takes_nothing(declared):
-    assert declared({}).keys() == {"name", "description"}
+def test_declaration_has_no_parameters_when_the_tool_takes_none(declare):
+    assert declare({}).keys() == {"name", "description"}
 
 
 @pytest.mark.parametrize(
@@ -60,21 +60,21 @@ def test_declaration_has_no_parameters_when_the_tool_takes_nothing(declared):
         ),
     ],
 )
-def test_schema_is_written_in_the_subset(declared, schema, expected):
-    assert declared({"p": schema})["parameters"]["properties"] == {"p": expected}
+def test_schema_is_converted_to_the_subset(declare, schema, expected):
+    assert declare({"p": schema})["parameters"]["properties"] == {"p": expected}
 
 
-def test_references_are_replaced_by_their_targets(declared):
+def test_references_are_replaced_by_their_targets(declare):
     inner = {"type": "object", "properties": {"x": {"type": "string"}}}
     ports = {"p": {"$ref": "#/$defs/inner", "description": "A point."}}
-    declaration = declared(ports, **{"$defs": {"inner": inner}})
+    declaration = declare(ports, **{"$defs": {"inner": inner}})
     assert declaration["parameters"] == {
         "type": "object",
         "properties": {"p": {**inner, "description": "A point."}},
     }
 
 
-def test_warning_says_why_a_declaration_has_json_schema(define):
+def test_warning_explains_a_declaration_with_json_schema(define):
     definition = define(input_schema={"properties": {"p": {"type": "object"}}})
     done = export_tools([definition], "gemini")
     [declaration] = done.document["functionDeclarations"]
@@ -83,7 +83,7 @@ def test_warning_says_why_a_declaration_has_json_schema(define):
     assert "/properties/p: it is an object without properties" in warning
 
 
-def test_declaration_has_the_json_schema_when_references_multiply(declared):
+def test_declaration_has_the_json_schema_when_references_multiply(declare):
     levels = {
         f"t{level}": {
             "type": "object",
@@ -92,6 +92,6 @@ def test_declaration_has_the_json_schema_when_references_multiply(declared):
         for level in range(12)
     }
     definitions = levels | {"t12": {"type": "string"}}
-    document = declared({"p": {"$ref": "#/$defs/t0"}}, **{"$defs": definitions})
+    document = declare({"p": {"$ref": "#/$defs/t0"}}, **{"$defs": definitions})
     assert "parameters" not in document
     assert "$defs" in document["parametersJsonSchema"]

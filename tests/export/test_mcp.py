@@ -31,7 +31,7 @@ def test_tools_are_entries_of_tools_list(define):
     }
 
 
-def test_an_entry_is_a_tool_to_the_sdk_and_the_one_that_our_server_lists(definition):
+def test_entry_is_valid_for_the_sdk_and_equals_the_servers(definition):
     [entry] = export_tools([definition], "mcp").document["tools"]
     assert Tool.model_validate(entry) == Presentation().document(definition)
 

@@ -24,38 +24,38 @@ def test_dots_become_underscores_and_the_version_a_suffix():
 
 
 @pytest.mark.parametrize("system", LONGEST_NAMES)
-def test_a_name_obeys_the_rules_of_its_system(system):
+def test_name_obeys_the_rules_of_its_system(system):
     for name in names(LONG, "xyz.example.a-b_c@1", system=system):
         assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) or system == "openapi"
         assert re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", name)
 
 
-def test_a_name_that_is_too_long_is_cut_and_ends_in_digits():
+def test_too_long_name_is_cut_and_ends_in_digits():
     [name] = names(LONG)
     assert len(name) == 64
     assert name == f"{('xyz_example_' + 'long' * 40)[:55]}_{digits(LONG)}"
 
 
-def test_a_name_of_just_the_limit_is_not_cut():
+def test_name_at_the_limit_is_not_cut():
     fqn = f"xyz.example.{'n' * 49}@1"
     assert names(fqn) == [f"xyz_example_{'n' * 49}_v1"]
     assert len(names(fqn)[0]) == 64
 
 
-def test_tools_that_would_share_a_name_all_get_digits():
+def test_tools_with_equal_names_all_get_digits():
     fqns = ["xyz.one.two.add@1", "xyz.one_two.add@1"]
     assert names(*fqns) == [f"xyz_one_two_add_v1_{digits(fqn)}" for fqn in fqns]
 
 
-def test_the_order_of_the_tools_makes_no_difference():
+def test_order_of_the_tools_does_not_matter():
     fqns = ["xyz.one.two.add@1", "xyz.one_two.add@1", "xyz.one.two_add@1", LONG]
     tables = [export_names(map(ToolFqn.parse, order), "openai") for order in permutations(fqns)]
     assert all(table == tables[0] for table in tables)
     assert len(set(tables[0].values())) == 4
 
 
-def test_names_made_to_share_their_digits_get_more_of_them(monkeypatch):
-    """Whoever chooses a long FQN can try until its first digits are those of another."""
+def test_names_with_colliding_digits_get_more_digits(monkeypatch):
+    """An attacker can search for a long FQN with the same first digits as another."""
     real = hashlib.sha256
 
     class Weak:
@@ -71,6 +71,6 @@ def test_names_made_to_share_their_digits_get_more_of_them(monkeypatch):
     assert all(re.fullmatch(r"xyz_example_.*_0{8}[0-9a-f]{8}", name) for name in found)
 
 
-def test_mcp_names_are_those_that_the_server_lists():
+def test_mcp_names_are_those_of_the_server():
     fqns = ["xyz.example.math.add@1", "xyz.example.text.count_words@1", LONG]
     assert names(*fqns, system="mcp") == [mcp_name(ToolFqn.parse(fqn)) for fqn in fqns]

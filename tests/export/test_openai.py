@@ -16,7 +16,7 @@ STRICT = {
 }
 
 
-def test_a_tool_of_chat_completions_is_nested(define):
+def test_chat_completions_tool_is_nested(define):
     done = export_tools([define(input_schema=PORTS)], "openai")
     assert done.document == [
         {
@@ -30,7 +30,7 @@ def test_a_tool_of_chat_completions_is_nested(define):
     ]
 
 
-def test_a_tool_of_the_responses_api_is_flat_and_says_that_it_is_not_strict(define):
+def test_responses_api_tool_is_flat_and_declares_non_strict(define):
     done = export_tools([define(input_schema=PORTS)], "openai-responses")
     assert done.document == [
         {
@@ -43,7 +43,7 @@ def test_a_tool_of_the_responses_api_is_flat_and_says_that_it_is_not_strict(defi
     ]
 
 
-def test_strict_tools_require_every_port_and_allow_null_for_those_that_may_be_absent(define):
+def test_strict_tools_require_every_port_and_allow_null_for_optional_ports(define):
     [chat] = export_tools([define(input_schema=PORTS)], "openai", strict=True).document
     [response] = export_tools(
         [define(input_schema=PORTS)], "openai-responses", strict=True
@@ -52,7 +52,7 @@ def test_strict_tools_require_every_port_and_allow_null_for_those_that_may_be_ab
     assert (response["parameters"], response["strict"]) == (STRICT, True)
 
 
-def test_a_tool_that_cannot_be_strict_is_exported_as_it_is_with_a_warning(define):
+def test_tool_that_cannot_be_strict_is_exported_with_a_warning(define):
     anything = {"properties": {"value": {}}}
     done = export_tools([define(input_schema=anything)], "openai-responses", strict=True)
     [tool] = done.document
@@ -61,14 +61,14 @@ def test_a_tool_that_cannot_be_strict_is_exported_as_it_is_with_a_warning(define
     assert warning == "xyz.example.math.add@1 cannot be strict: /properties/value: it has no type"
 
 
-def test_a_long_description_is_cut_to_1024_characters(define):
+def test_long_description_is_truncated_to_1024_characters(define):
     [fits] = export_tools([define(description="é" * 1_024)], "openai").document
     [cut] = export_tools([define(description="é" * 1_025)], "openai").document
     assert fits["function"]["description"] == "é" * 1_024
     assert cut["function"]["description"] == "é" * 1_023 + "…"
 
 
-def test_a_tool_without_description_is_described_by_its_fqn(define):
+def test_tool_without_description_is_described_by_its_fqn(define):
     [tool] = export_tools([define(description="")], "openai").document
     assert tool["function"]["description"] == "xyz.example.math.add@1"
 
@@ -83,7 +83,7 @@ def test_a_tool_without_description_is_described_by_its_fqn(define):
         {"enum": [{"a": 1}]},
     ],
 )
-def test_what_openai_refuses_at_the_top_is_wrapped_into_one_argument(define, union):
+def test_rejected_top_level_keywords_are_wrapped_in_one_argument(define, union):
     definition = define(input_schema={"properties": {"a": {"type": "integer"}}} | union)
     done = export_tools([definition], "openai")
     parameters = done.document[0]["function"]["parameters"]

@@ -11,7 +11,7 @@ DOCUMENT = "urn:document"
 
 
 def resolved(document, pointer):
-    """A validator of the schema at a pointer, whose references are those of the document."""
+    """Return a validator of the schema at a pointer that resolves references in the document."""
     resource = Resource.from_contents(document, default_specification=DRAFT202012)
     registry = Registry().with_resource(DOCUMENT, resource)
     return Draft202012Validator({"$ref": f"{DOCUMENT}#{pointer}"}, registry=registry)
@@ -36,7 +36,7 @@ def found(document, reference):
 
 @pytest.fixture
 def document(define):
-    """Two tools, one of which has references of each sort."""
+    """Return the export of two tools, one of which has references of each kind."""
     tree = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://example.com/tree",
@@ -57,7 +57,7 @@ def document(define):
     return export_tools(tools, "openapi").document
 
 
-def test_the_fields_that_openapi_requires_are_there(document):
+def test_document_has_the_required_fields(document):
     assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
     assert {"title", "version"} <= document["info"].keys()
     assert document["jsonSchemaDialect"] == "https://json-schema.org/draft/2020-12/schema"
@@ -82,7 +82,7 @@ def test_each_tool_is_a_post_to_its_url(document):
     }
 
 
-def test_an_operation_takes_ports_and_gives_a_variant_or_a_problem(document):
+def test_operation_takes_ports_and_returns_a_variant_or_a_problem(document):
     operation = document["paths"]["/add/invoke"]["post"]
     schemas = "#/components/schemas/xyz_example_math_add_v1"
     assert operation["requestBody"] == {
@@ -98,14 +98,14 @@ def test_an_operation_takes_ports_and_gives_a_variant_or_a_problem(document):
         assert schema == {"$ref": "#/components/schemas/Problem"}
 
 
-def test_schemas_stand_as_they_were_registered(define):
+def test_schemas_are_unchanged_from_the_registration(define):
     definition = define(input_schema={"properties": {"a": {"type": "integer", "minimum": 1}}})
     schemas = export_tools([definition], "openapi").document["components"]["schemas"]
     assert schemas["xyz_example_math_add_v1_input"] == definition.input_schema
     assert schemas["xyz_example_math_add_v1_output"] == definition.output_schema
 
 
-def test_every_reference_leads_somewhere_in_the_document(document):
+def test_every_reference_resolves_in_the_document(document):
     everywhere = list(references(document))
     assert len(everywhere) > 10
     assert all(found(document, reference) is not None for reference in everywhere)
@@ -120,18 +120,18 @@ def test_every_reference_leads_somewhere_in_the_document(document):
         ({"named": 1}, False),
     ],
 )
-def test_references_mean_the_same_in_the_document(document, ports, fits):
+def test_references_keep_their_meaning_in_the_document(document, ports, fits):
     pointer = "/components/schemas/xyz_example_tree_cut_v2_input"
     assert resolved(document, pointer).is_valid(ports) is fits
 
 
-def test_schemas_are_of_draft_2020_12_and_have_no_base_of_their_own(document):
+def test_schemas_are_draft_2020_12_without_a_base_uri(document):
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
         assert not {"$id", "$schema"} & schema.keys()
 
 
-def test_our_problem_documents_fit_their_schema(document):
+def test_own_problem_documents_match_their_schema(document):
     problem = {
         "type": "about:blank",
         "title": "Unprocessable Entity",
@@ -143,7 +143,7 @@ def test_our_problem_documents_fit_their_schema(document):
     assert resolved(document, "/components/schemas/Problem").is_valid(problem)
 
 
-def test_functions_on_chain_are_skipped_with_a_warning(define):
+def test_on_chain_tools_are_skipped_with_a_warning(define):
     function = {"witness": "0x2::math::Add"}
     on_chain = define(
         "xyz.example.move.add@1", type="onchain", url="0x2::math::add", function=function
@@ -151,10 +151,10 @@ def test_functions_on_chain_are_skipped_with_a_warning(define):
     done = export_tools([define(), on_chain], "openapi")
     assert list(done.names()) == ["xyz_example_math_add_v1"]
     [warning] = done.warnings
-    assert warning == "xyz.example.move.add@1 is skipped: it is a function on chain, no URL"
+    assert warning == "xyz.example.move.add@1 is skipped: it is an on-chain tool"
 
 
-def test_one_path_on_two_hosts_is_split_where_it_can_be(define):
+def test_common_path_on_two_hosts_is_split_if_possible(define):
     tools = [
         define("xyz.example.aa.add@1", url="https://one.example.com/math/add"),
         define("xyz.example.bb.add@1", url="https://two.example.com/math/add"),
@@ -168,7 +168,7 @@ def test_one_path_on_two_hosts_is_split_where_it_can_be(define):
     assert done.warnings == ()
 
 
-def test_a_tool_without_a_path_of_its_own_is_skipped_with_a_warning(define):
+def test_tool_without_a_unique_path_is_skipped_with_a_warning(define):
     tools = [
         define("xyz.example.aa.add@1", url="https://one.example.com"),
         define("xyz.example.bb.add@1", url="https://two.example.com"),

@@ -1,4 +1,4 @@
-"""Every export obeys the rules of its receiver, whatever the schemas of the tools are."""
+"""Every export obeys the rules of its receiver for all schemas of tools."""
 
 import datetime as dt
 import enum
@@ -92,7 +92,8 @@ ANNOTATIONS = {
 
 OBJECT = {"type": "object", "properties": {"a": TEXT}, "required": ["a"]}
 OTHER = {"type": "object", "properties": {"b": TEXT}, "required": ["b"]}
-# Each with whether a strict call can satisfy it for sure, and whether Gemini's subset can say it.
+# Each schema with whether every strict call satisfies it, and whether Gemini's subset can express
+# it.
 HOSTILE = {
     "nothing": ({"type": "object"}, True, True),
     "closed": ({"type": "object", "additionalProperties": False}, True, True),
@@ -225,19 +226,19 @@ HOSTILE = {
 
 
 @pytest.fixture
-def hostile(define):
-    """A definition of each schema above, by its name."""
+def hostile_definitions(define):
+    """Return a definition for each schema above, by its name."""
 
     def wrapped(name, schema):
-        # The registry takes any object schema; ports are the names at its top.
+        # The registry accepts any object schema; ports are its top-level names.
         return define(f"xyz.example.hostile.{name}@1", input_schema=schema)
 
     return {name: wrapped(name, schema) for name, (schema, _, _) in HOSTILE.items()}
 
 
 @pytest.fixture(scope="module")
-def annotated():
-    """Definitions of a function for each annotation, required and not."""
+def annotated_definitions():
+    """Return definitions of functions with each annotation, required and optional."""
     tools = []
     for name, annotation in ANNOTATIONS.items():
 
@@ -256,8 +257,8 @@ def annotated():
 
 
 @pytest.fixture
-async def bridged(tmp_path):
-    """Definitions of all bridged examples."""
+async def bridged_definitions(tmp_path):
+    """Return the definitions of all bridged examples."""
     bridges = [NoraBridge(), SosBridge(), HyperpocketBridge(), UnstractBridge(), McpBridge()]
     host = Host(
         Path(sys.executable),
@@ -289,7 +290,7 @@ def test_each_format_has_a_checker():
         ("gemini", {"type": "object", "properties": {"r": {"$ref": "#"}}}),
     ],
 )
-def test_checker_finds_a_schema_that_its_receiver_refuses(system, wrong):
+def test_checker_finds_a_schema_that_its_receiver_rejects(system, wrong):
     flat = {"name": "one", "description": "One.", "parameters": wrong}
     document = {
         "openai": [{"type": "function", "function": flat}],
@@ -303,51 +304,54 @@ def test_checker_finds_a_schema_that_its_receiver_refuses(system, wrong):
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("system", FORMATS)
-def test_export_obeys_the_receiver_for_all_annotations(annotated, system, strict):
-    done = export_tools(annotated, system, strict=strict)
+def test_export_obeys_the_receiver_for_all_annotations(annotated_definitions, system, strict):
+    done = export_tools(annotated_definitions, system, strict=strict)
     assert len(done.tools) == 2 * len(ANNOTATIONS)
     assert problems(system, done.document) == []
 
 
 @pytest.mark.parametrize("system", FORMATS)
-async def test_export_obeys_the_receiver_for_bridged_tools(bridged, system):
+async def test_export_obeys_the_receiver_for_bridged_tools(bridged_definitions, system):
     for strict in (False, True):
-        assert problems(system, export_tools(bridged, system, strict=strict).document) == []
+        assert (
+            problems(system, export_tools(bridged_definitions, system, strict=strict).document)
+            == []
+        )
 
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("system", FORMATS)
-def test_export_obeys_the_receiver_for_hostile_schemas(hostile, system, strict):
-    done = export_tools(list(hostile.values()), system, strict=strict)
+def test_export_obeys_the_receiver_for_hostile_schemas(hostile_definitions, system, strict):
+    done = export_tools(list(hostile_definitions.values()), system, strict=strict)
     assert problems(system, done.document) == []
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_schema_is_strict_only_when_a_strict_call_satisfies_it(hostile, name):
+def test_schema_is_strict_only_when_a_strict_call_satisfies_it(hostile_definitions, name):
     expected = HOSTILE[name][1]
-    done = export_tools([hostile[name]], "openai", strict=True)
-    [document], [exported] = done.document, done.tools
+    done = export_tools([hostile_definitions[name]], "openai", strict=True)
+    [document], [exported_tool] = done.document, done.tools
     is_strict = document["function"].get("strict", False)
     if expected is not None:
         assert is_strict is expected
     if is_strict:
         call = example_input(document["function"]["parameters"])
-        InterfaceValidator(hostile[name]).check_input(exported.to_ports(call))
+        InterfaceValidator(hostile_definitions[name]).check_input(exported_tool.to_ports(call))
     else:
         [warning] = done.warnings
         assert "cannot be strict" in warning
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_gemini_gets_json_schema_when_the_subset_cannot_say_it(hostile, name):
+def test_gemini_gets_json_schema_when_the_subset_cannot_express_it(hostile_definitions, name):
     expected = HOSTILE[name][2]
-    done = export_tools([hostile[name]], "gemini")
+    done = export_tools([hostile_definitions[name]], "gemini")
     [declaration] = done.document["functionDeclarations"]
     assert ("parametersJsonSchema" in declaration) == bool(done.warnings)
     if expected is not None:
         assert ("parametersJsonSchema" not in declaration) is expected
 
 
-def test_an_impossible_call_is_refused_by_the_tool(hostile):
+def test_impossible_call_is_refused_by_the_tool(hostile_definitions):
     with pytest.raises(ValidationError):
-        InterfaceValidator(hostile["then"]).check_input({"a": "x"})
+        InterfaceValidator(hostile_definitions["then"]).check_input({"a": "x"})

@@ -1,4 +1,4 @@
-"""Expected schemas follow OpenAI's guide to structured outputs, "Supported schemas"."""
+"""The expected schemas follow OpenAI's guide to structured outputs, "Supported schemas"."""
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -8,7 +8,7 @@ from nexus_tools.export.strict import NotStrictError, strict_arguments
 
 
 def strict(properties, required=None, **more):
-    """The strict copy of the properties, all of which are required unless it is said otherwise."""
+    """Return the strict copy of the properties, all of which are required by default."""
     names = list(properties) if required is None else required
     schema = {"type": "object", "properties": properties, "required": names, **more}
     copy = strict_arguments(Arguments(schema)).schema
@@ -26,7 +26,7 @@ def refusal(schema, **more):
     return str(refused.value)
 
 
-def test_objects_are_closed_and_all_their_properties_required_at_every_depth():
+def test_objects_are_closed_and_require_all_properties_at_every_depth():
     inner = {"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "boolean"}}}
     assert strict({"o": inner, "l": {"type": "array", "items": inner}}) == {
         "type": "object",
@@ -72,7 +72,7 @@ def test_objects_are_closed_and_all_their_properties_required_at_every_depth():
         ),
     ],
 )
-def test_an_optional_property_may_be_null(schema, copy):
+def test_optional_property_may_be_null(schema, copy):
     assert strict_property(schema, required=False) == copy
 
 
@@ -102,11 +102,11 @@ def test_an_optional_property_may_be_null(schema, copy):
         ({"allOf": [{"type": "string"}]}, {"type": "string"}),
     ],
 )
-def test_what_is_supported_is_kept_and_the_rest_left_out(schema, copy):
+def test_supported_keywords_are_kept_and_others_omitted(schema, copy):
     assert strict_property(schema) == copy
 
 
-def test_references_stay_and_definitions_are_strict_too():
+def test_references_stay_and_definitions_are_strict():
     node = {
         "type": "object",
         "properties": {"next": {"$ref": "#/$defs/node", "description": "If any."}},
@@ -129,7 +129,7 @@ def test_references_stay_and_definitions_are_strict_too():
 
 
 @pytest.mark.parametrize("root", [{}, {"properties": {}}, {"additionalProperties": True}])
-def test_a_tool_without_ports_takes_no_arguments(root):
+def test_tool_without_ports_takes_no_arguments(root):
     assert strict_arguments(Arguments({"type": "object", **root})).schema == {
         "type": "object",
         "properties": {},
@@ -144,23 +144,23 @@ def test_a_tool_without_ports_takes_no_arguments(root):
         (True, "/properties/p: it allows any value"),
         (False, "/properties/p: it allows no value"),
         ({"description": "Anything."}, "/properties/p: it has no type"),
-        ({"type": "object"}, "/properties/p: its properties have any names"),
+        ({"type": "object"}, "/properties/p: it allows properties with arbitrary names"),
         (
             {"type": "object", "additionalProperties": {"type": "string"}},
-            "/properties/p: its properties have any names",
+            "/properties/p: it allows properties with arbitrary names",
         ),
         (
             {"type": "object", "properties": {}, "patternProperties": {"^x": True}},
-            "/properties/p: its properties have any names",
+            "/properties/p: it allows properties with arbitrary names",
         ),
         (
             {"type": "object", "properties": {}, "required": ["x"]},
-            "/properties/p: it does not describe 'x', which it requires",
+            "/properties/p: it requires 'x' without describing it",
         ),
-        ({"type": "array"}, "/properties/p: its items are not all described alike"),
+        ({"type": "array"}, "/properties/p: it does not describe all items by one schema"),
         (
             {"type": "array", "prefixItems": [{"type": "string"}], "items": False},
-            "/properties/p: its items are not all described alike",
+            "/properties/p: it does not describe all items by one schema",
         ),
         (
             {"allOf": [{"type": "string"}, {"pattern": "a"}]},
@@ -172,11 +172,11 @@ def test_a_tool_without_ports_takes_no_arguments(root):
         ),
     ],
 )
-def test_what_no_strict_schema_says_is_refused_with_its_place(schema, reason):
+def test_inexpressible_schema_is_refused_with_its_location(schema, reason):
     assert refusal(schema).startswith(reason)
 
 
-def test_what_is_referred_to_elsewhere_becomes_a_definition():
+def test_external_target_of_a_reference_becomes_a_definition():
     point = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
     copy = strict(
         {
@@ -200,33 +200,33 @@ def nested(depth):
     return schema
 
 
-def test_objects_are_nested_ten_deep_at_most():
+def test_objects_are_nested_at_most_ten_deep():
     strict({"p": nested(9)})
-    assert refusal(nested(10)) == "its objects are nested more than 10 deep"
+    assert refusal(nested(10)) == "its objects are nested deeper than 10 levels"
 
 
-def test_enums_have_a_thousand_values_together_at_most():
+def test_enums_have_at_most_a_thousand_values_in_total():
     half = {"type": "integer", "enum": list(range(500))}
     strict({"a": half, "b": half})
     with pytest.raises(NotStrictError, match="more than 1000 values"):
         strict({"a": half, "b": half, "c": {"type": "integer", "enum": [1]}})
 
 
-def test_a_long_enum_has_15_000_characters_at_most():
+def test_long_enum_has_at_most_15_000_characters():
     strict_property({"type": "string", "enum": [f"{n:060}" for n in range(250)]})
     assert "15000 characters" in refusal(
         {"type": "string", "enum": [f"{n:060}" for n in range(251)]}
     )
 
 
-# --- The way back
+# --- The conversion back to ports
 
 
 def ports_of(schema, arguments):
     return strict_arguments(Arguments(schema)).to_ports(arguments)
 
 
-def test_nulls_that_stand_for_absent_ports_are_taken_away():
+def test_nulls_of_absent_ports_are_removed():
     schema = {
         "type": "object",
         "properties": {
@@ -244,7 +244,7 @@ def test_nulls_that_stand_for_absent_ports_are_taken_away():
     assert ports_of(schema, arguments) == {"a": 1, "null": None, "list": [{}, {"x": 1}]}
 
 
-def test_nulls_are_taken_away_behind_references_and_in_the_branch_that_fits():
+def test_nulls_are_removed_behind_references_and_in_the_matching_branch():
     schema = {
         "type": "object",
         "properties": {"tree": {"$ref": "#/$defs/tree"}},
@@ -276,7 +276,7 @@ def test_nulls_are_taken_away_behind_references_and_in_the_branch_that_fits():
     assert ports_of(schema, arguments) == {"tree": {"left": {"leaf": "x"}}}
 
 
-def test_arguments_of_a_strict_tool_become_ports_that_the_tool_takes(define):
+def test_strict_arguments_become_ports_that_the_tool_accepts(define):
     definition = define(
         input_schema={
             "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},

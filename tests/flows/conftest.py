@@ -1,7 +1,7 @@
-"""A network with the package published, for stories: a localnet, or the node that is named.
+"""A network with the published package: a localnet, or the node that is configured.
 
-With `NEXUS_TEST_RPC_URL` (and `NEXUS_TEST_FAUCET_URL`) the stories run against another Sui node;
-those that move the clock or come back to a snapshot are left out there.
+With `NEXUS_TEST_RPC_URL` (and `NEXUS_TEST_FAUCET_URL`) the flows run against another Sui node. The
+flows that move the clock or revert to a snapshot are skipped there.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ FAUCET_URL = os.environ.get("NEXUS_TEST_FAUCET_URL")
 
 @dataclass(frozen=True)
 class Stage:
-    """A network, who plays on it, and where the package is. `net` is None if it is not ours."""
+    """A network, its accounts, and the deployment. `net` is None for an external network."""
 
     network: Network
     net: ThreadedLocalnet | None
@@ -88,13 +88,13 @@ async def requester(stage):
 
 @pytest.fixture
 def serve(serve_app):
-    """Serve tools; gives their URL."""
+    """Return a function that serves tools and returns their URL."""
     return serve_app
 
 
 @pytest.fixture
 async def leader_id(stage):
-    """The id of a leader that is active; who is in need of it registers it."""
+    """Return the ID of an active leader, which is registered if necessary."""
     async with stage.client("leader") as client:
         leaders = LeaderRegistry(client, stage.deployment)
         owned = await leaders.owned_by()
@@ -103,7 +103,7 @@ async def leader_id(stage):
 
 @pytest.fixture
 async def leader(stage, leader_id, tmp_path):
-    """The id of that leader, which a daemon runs."""
+    """Run that leader in a daemon, and return its ID."""
     settings = LeaderConfig(
         journal=tmp_path / "journal.sqlite",
         allow_http=True,

@@ -1,4 +1,4 @@
-"""Tools of other systems, unchanged, on their whole way: found, served, registered, settled."""
+"""Unmodified tools of other systems, end to end: discovered, served, registered, settled."""
 
 import asyncio
 import os
@@ -52,20 +52,20 @@ def host(tmp_path):
 
 
 @pytest.fixture
-async def borrow(stage, author, serve, host):
-    """Find, serve and register the tools of a place; gives the registry."""
+async def bridge_and_register(stage, author, serve, host):
+    """Return a function that discovers, serves and registers the tools at a location."""
 
-    async def borrow(place, domain):
+    async def bridge_and_register(place, domain):
         bridges = [UnstractBridge(), SosBridge(), NoraBridge(), HyperpocketBridge(), McpBridge()]
-        found = await discover([place], bridges, host, Naming(domain))
-        assert found.refused == ()
-        server = ToolServer(found.tools, lifespan=lambda _: found.running())
+        result = await discover([place], bridges, host, Naming(domain))
+        assert result.refused == ()
+        server = ToolServer(result.tools, lifespan=lambda _: result.running())
         definitions = server.definitions(await serve(server))
         registry = ToolRegistry(author, stage.deployment)
         await registry.register(*(Registration(definition, 0) for definition in definitions))
         return registry
 
-    return borrow
+    return bridge_and_register
 
 
 async def call(requester, stage, record, inputs):
@@ -76,11 +76,11 @@ async def call(requester, stage, record, inputs):
 
 
 @pytest.mark.parametrize("system", CALLS)
-async def test_a_tool_of_another_system_is_invoked_through_the_chain(
-    system, borrow, requester, stage, leader
+async def test_bridged_tool_is_invoked_through_the_chain(
+    system, bridge_and_register, requester, stage, leader
 ):
     name, inputs, expected = CALLS[system]
-    registry = await borrow(EXAMPLES / system, f"xyz.flows.{system}")
+    registry = await bridge_and_register(EXAMPLES / system, f"xyz.flows.{system}")
     record = await registry.get(ToolFqn.parse(f"xyz.flows.{system}.{name}@1"))
     closed = await call(requester, stage, record, inputs)
     assert closed.state.variant == "ok"
@@ -88,25 +88,25 @@ async def test_a_tool_of_another_system_is_invoked_through_the_chain(
     assert {port: ports[port] for port in expected} == expected
 
 
-async def test_a_tool_that_fails_is_settled_with_its_error(borrow, requester, stage, leader):
-    registry = await borrow(EXAMPLES / "mcp", "xyz.flows.failing")
+async def test_bridged_tool_settles_with_its_error(bridge_and_register, requester, stage, leader):
+    registry = await bridge_and_register(EXAMPLES / "mcp", "xyz.flows.failing")
     record = await registry.get(ToolFqn.parse("xyz.flows.failing.units.convert@1"))
     cold = {"degrees": -300, "from_unit": "celsius", "to_unit": "kelvin"}
     closed = await call(requester, stage, record, cold)
     assert closed.state.variant == "err"
 
 
-async def test_a_chain_of_another_systems_actions_is_one_tool(borrow, requester, stage, leader):
-    registry = await borrow(EXAMPLES / "sos", "xyz.flows.chain")
+async def test_chain_of_bridged_actions_is_one_tool(bridge_and_register, requester, stage, leader):
+    registry = await bridge_and_register(EXAMPLES / "sos", "xyz.flows.chain")
     record = await registry.get(ToolFqn.parse("xyz.flows.chain.reading.summary@1"))
     closed = await call(requester, stage, record, {})
     assert closed.state.ports.as_json()["results"]["pick"]["word"] == "the"
 
 
-async def test_a_tool_whose_credentials_are_missing_says_so_on_chain(
-    borrow, requester, stage, leader
+async def test_missing_credentials_are_reported_on_chain(
+    bridge_and_register, requester, stage, leader
 ):
-    registry = await borrow(EXAMPLES / "hyperpocket" / "phrases", "xyz.flows.signing")
+    registry = await bridge_and_register(EXAMPLES / "hyperpocket" / "phrases", "xyz.flows.signing")
     record = await registry.get(ToolFqn.parse("xyz.flows.signing.sign@1"))
     closed = await call(requester, stage, record, {"phrase": "ho"})
     assert closed.state.variant == "auth_required"

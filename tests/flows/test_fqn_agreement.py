@@ -14,7 +14,7 @@ PER_TRANSACTION = 100
 
 
 def near_misses(count):
-    """FQNs with a few signs put in, left out or exchanged; deterministic."""
+    """Return FQNs with a few characters inserted, removed or replaced; deterministic."""
     chance = random.Random(20_240_229)
     for _ in range(count):
         text = list(
@@ -40,7 +40,7 @@ def python_accepts(text):
 
 
 async def move_accepts(client, deployment, texts):
-    """What `fqn::is_valid` says of ASCII texts; others are no `std::ascii::String` at all."""
+    """Return what `fqn::is_valid` says of ASCII text; other text is not an ASCII string."""
     builder = TransactionBuilder()
     for text in texts:
         ascii_string = builder.move_call(

@@ -1,4 +1,4 @@
-"""The main job: a tool is written, registered, called, settled, unregistered and claimed."""
+"""The main flow: a tool is written, registered, called, settled, unregistered and claimed."""
 
 import asyncio
 
@@ -41,7 +41,7 @@ def registry(author, stage):
 
 @pytest.fixture
 def register(registry, serve, leader_id):
-    """Serve and register the tool `add` under a name of the test's; gives its FQN."""
+    """Return a function that serves and registers `add` under a unique name, with its FQN."""
 
     async def register(name):
         add = make_add(name)
@@ -60,7 +60,7 @@ async def call(requester, stage, record, inputs):
         return await invocations.closed(invocation)
 
 
-async def test_an_invocation_is_carried_to_the_tool_and_settled_with_its_answer(
+async def test_invocation_settles_with_the_answer_of_the_tool(
     registry, register, requester, stage, leader
 ):
     fqn = await register("settled")
@@ -71,15 +71,13 @@ async def test_an_invocation_is_carried_to_the_tool_and_settled_with_its_answer(
     assert closed.state.leader == leader
 
 
-async def test_a_failure_of_the_tools_domain_is_an_outcome_too(
-    registry, register, requester, stage, leader
-):
+async def test_domain_error_is_an_outcome(registry, register, requester, stage, leader):
     fqn = await register("domain")
     closed = await call(requester, stage, await registry.get(fqn), {"a": 2**63 - 1, "b": 1})
     assert closed.state.variant == "err_overflow"
 
 
-async def test_inputs_that_do_not_fit_the_schema_fail_without_a_call(
+async def test_schema_invalid_inputs_fail_without_a_call(
     registry, register, requester, stage, leader
 ):
     fqn = await register("inputs")
@@ -88,7 +86,7 @@ async def test_inputs_that_do_not_fit_the_schema_fail_without_a_call(
     assert closed.state.reason == "input_invalid"
 
 
-async def test_the_tool_is_paid_its_price_when_an_invocation_is_settled(
+async def test_settling_pays_the_tool_its_price(
     registry, register, requester, stage, leader, author
 ):
     fqn = await register("price")
@@ -97,7 +95,7 @@ async def test_the_tool_is_paid_its_price_when_an_invocation_is_settled(
     assert await author.balance(author.address) == before + 5_000
 
 
-async def test_collateral_comes_back_after_the_delay_and_not_before(
+async def test_collateral_is_returned_only_after_the_delay(
     registry, register, author, advance_clock
 ):
     fqn = await register("claim")
@@ -116,7 +114,7 @@ async def test_collateral_comes_back_after_the_delay_and_not_before(
     assert await author.balance(author.address) == before + SUI - sent.cost.net
 
 
-async def test_an_unregistered_tool_takes_no_invocation(registry, register, requester, stage):
+async def test_unregistered_tool_accepts_no_invocation(registry, register, requester, stage):
     fqn = await register("closed")
     await registry.unregister(fqn)
     invocations = Invocations(requester, stage.deployment)
@@ -124,7 +122,7 @@ async def test_an_unregistered_tool_takes_no_invocation(registry, register, requ
         await invocations.request(await registry.get(fqn), {"a": 1, "b": 1})
 
 
-async def test_a_claimed_tool_is_re_registered_by_its_owner_with_new_collateral(
+async def test_owner_re_registers_a_claimed_tool_with_new_collateral(
     registry, register, requester, stage, leader, advance_clock
 ):
     fqn = await register("revived")

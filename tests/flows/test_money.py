@@ -1,4 +1,4 @@
-"""Money is neither made nor lost, and settling is worth a leader's while."""
+"""Money is conserved, and settling is profitable for a leader."""
 
 import random
 from contextlib import suppress
@@ -28,7 +28,7 @@ def definition(fqn):
 
 
 class Economy:
-    """Three people who do things with tools at random, and the gas that it costs them."""
+    """Three accounts that use tools at random, and the gas that they spend."""
 
     def __init__(self, stage, clients, chance):
         author, leader, requester = clients
@@ -57,18 +57,20 @@ class Economy:
         self.gas_mist += sent.cost.net
 
     async def balances(self):
-        """What all have, the burnt SUI included."""
+        """Return the sum of all balances, including burnt SUI."""
         whose = [client.address for client in self.clients] + [Address.of(0)]
-        return sum([await self.clients[0].balance(each) for each in whose])
+        return sum([await self.clients[0].balance(owner) for owner in whose])
 
     async def locked(self):
-        """The collateral of all tools and leaders, and what is in all invocations."""
+        """Return the collateral of all tools and leaders, and the funds in all invocations."""
         owners = [*await self.tools.list(), *await self.leaders.list()]
-        invocations = [await self.invocations.get(each) for each in (*self.open, *self.closed)]
-        collateral = sum(each.collateral.balance_mist for each in owners)
+        invocations = [
+            await self.invocations.get(invocation) for invocation in (*self.open, *self.closed)
+        ]
+        collateral = sum(owner.collateral.balance_mist for owner in owners)
         return collateral + sum(invocation.payment_mist for invocation in invocations)
 
-    # --- What people do
+    # --- Actions
 
     async def register(self):
         fqn = f"xyz.money.number{len(self.fqns)}.echo@1"
@@ -122,7 +124,7 @@ class Economy:
         verbs = [self.register, self.change_a_tool, self.change_a_tool, self.slash, self.request]
         verbs += [self.request, self.close, self.close, self.expire, self.delete]
         verbs += [self.let_time_pass]
-        with suppress(NexusError, IndexError):  # much of it is not allowed, and changes nothing
+        with suppress(NexusError, IndexError):  # many actions are not allowed and change nothing
             await self.chance.choice(verbs)()
 
 
@@ -139,7 +141,7 @@ async def people(stage, advance_clock):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_collateral_and_refunds_are_what_went_in_minus_what_went_out(stage, people, seed):
+async def test_collateral_and_refunds_equal_deposits_minus_payments(stage, people, seed):
     economy = Economy(stage, people, random.Random(seed))
     await economy.start()
     for _ in range(STEPS):
@@ -152,7 +154,7 @@ async def test_collateral_and_refunds_are_what_went_in_minus_what_went_out(stage
 
 @pytest.fixture
 async def earnings(stage, people):
-    """What a leader's balance grows by when it closes an invocation with an outcome."""
+    """Return a function that measures a leader's gain from closing an invocation."""
     author, leader, requester = people
     tools = ToolRegistry(author, stage.deployment)
     leaders = LeaderRegistry(leader, stage.deployment)
@@ -168,7 +170,7 @@ async def earnings(stage, people):
         await Invocations(leader, stage.deployment).close(place, {invocation: outcome})
         return await leader.balance(leader.address) - before
 
-    await earn(Failure(FailureReason.HTTP_ERROR, ""))  # the first fee makes an address balance
+    await earn(Failure(FailureReason.HTTP_ERROR, ""))  # the first fee creates an address balance
     return earn
 
 
@@ -177,7 +179,7 @@ async def test_settling_earns_a_leader_more_than_it_costs(earnings, size):
     assert await earnings(Answer("ok", {"text": "x" * size})) > 0
 
 
-async def test_settling_as_many_ports_as_there_can_be_earns_more_than_it_costs(earnings):
+async def test_settling_the_maximum_number_of_ports_earns_more_than_it_costs(earnings):
     assert await earnings(Answer("ok", {f"port_{number}": 1 for number in range(32)})) > 0
 
 

@@ -1,4 +1,4 @@
-"""`scripts/fuzz`: the targets run, what breaks one is found, made small, kept and found again."""
+"""`scripts/fuzz`: the targets run, and failures are found, minimized, saved and found again."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ def run(monkeypatch, tmp_path, check, inputs=INPUTS):
 
 
 def run_until_broken(monkeypatch, tmp_path, check, inputs=INPUTS):
-    """Run a target on a clock that stands still until an input breaks it."""
+    """Run a target on a clock that stands still until an input makes it fail."""
     from fuzzing import runner
 
     now = [0]
@@ -52,7 +52,7 @@ def run_until_broken(monkeypatch, tmp_path, check, inputs=INPUTS):
     return run(monkeypatch, tmp_path, watched, inputs)
 
 
-def test_what_breaks_a_target_is_found_once_and_made_small(monkeypatch, tmp_path):
+def test_failure_of_a_target_is_found_once_and_minimized(monkeypatch, tmp_path):
     def check(data):
         if any(byte > 0x7F for byte in data):
             raise ValueError("a bug")
@@ -65,7 +65,7 @@ def test_what_breaks_a_target_is_found_once_and_made_small(monkeypatch, tmp_path
     assert found.executions == found.outcomes.total() > found.outcomes["broken"] > 1
 
 
-def test_an_input_that_takes_too_long_is_found(monkeypatch, tmp_path):
+def test_slow_input_is_found(monkeypatch, tmp_path):
     from fuzzing import runner
 
     def check(data):
@@ -79,7 +79,7 @@ def test_an_input_that_takes_too_long_is_found(monkeypatch, tmp_path):
     assert [finding.data for finding in found.findings] == [b"slow"]
 
 
-def test_no_more_inputs_are_made_once_the_time_is_up(monkeypatch, tmp_path):
+def test_run_stops_when_the_time_is_over(monkeypatch, tmp_path):
     from fuzzing import runner
 
     now, made = [0], []
@@ -93,7 +93,7 @@ def test_no_more_inputs_are_made_once_the_time_is_up(monkeypatch, tmp_path):
     assert (found.executions, len(made)) == (1, 2)
 
 
-def test_a_finding_is_kept_under_the_name_of_its_target(tmp_path):
+def test_finding_is_saved_under_the_name_of_its_target(tmp_path):
     from fuzzing.finding import Finding
 
     path = Finding("reader", b"abc", "a summary").save(tmp_path)
@@ -101,7 +101,7 @@ def test_a_finding_is_kept_under_the_name_of_its_target(tmp_path):
     assert path.read_bytes() == b"abc"
 
 
-def test_a_run_says_what_it_did_and_a_saved_input_is_used_again(tmp_path):
+def test_run_reports_its_work_and_reuses_saved_inputs(tmp_path):
     ended = fuzz("bcs", "reader", "--seconds", 1, "--seed", 5)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     lines = ended.stdout.splitlines()
@@ -113,7 +113,7 @@ def test_a_run_says_what_it_did_and_a_saved_input_is_used_again(tmp_path):
     assert again.stdout == f"fuzz: {saved}: malformed\n"
 
 
-def test_a_target_that_does_not_exist_is_a_wrong_call():
+def test_unknown_target_is_a_usage_error():
     ended = fuzz("nothing")
     assert ended.returncode == 2
     assert "there is no target nothing" in ended.stderr
@@ -131,7 +131,7 @@ def test_programs_are_compiled_and_run_in_both_machines(move_builder, tmp_path):
     assert fuzz("replay", saved).stdout == f"fuzz: {saved}: all return\n"
 
 
-def test_a_program_that_ends_otherwise_in_the_genuine_machine_is_found(move_builder, monkeypatch):
+def test_program_with_a_different_result_in_the_real_machine_is_found(move_builder, monkeypatch):
     from differential import exposed_packages
     from fuzzing.finding import Broken
     from fuzzing.programs import check
@@ -142,7 +142,7 @@ def test_a_program_that_ends_otherwise_in_the_genuine_machine_is_found(move_buil
         check(PROGRAMS)
 
 
-def test_what_the_compiler_refuses_is_no_finding(move_builder):
+def test_program_that_does_not_compile_is_not_a_finding(move_builder):
     from fuzzing.programs import check
 
     assert check(b"module programs::programs { public fun run_0(): u8 { true } }") == (
@@ -150,7 +150,7 @@ def test_what_the_compiler_refuses_is_no_finding(move_builder):
     )
 
 
-def test_money_that_goes_to_an_address_balance_is_not_lost():
+def test_funds_sent_to_an_address_balance_are_conserved():
     from fuzzing.network import argument, network, transaction
     from fuzzing.transactions import check
     from nexus_tools.sui.transaction_builder import TransactionBuilder

@@ -28,7 +28,7 @@ async def _ask(url):
         return await http.get(url)
 
 
-async def test_an_application_answers_while_the_context_lasts():
+async def test_application_answers_within_the_context():
     listener = listening_socket("127.0.0.1", 0)
     url = url_of(listener)
     async with embedded(HELLO, listener):
@@ -38,13 +38,13 @@ async def test_an_application_answers_while_the_context_lasts():
         await _ask(url)
 
 
-async def test_signals_stay_as_they_were():
+async def test_signal_handlers_are_not_changed():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     async with embedded(HELLO, listening_socket("127.0.0.1", 0)):
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-async def test_a_request_that_runs_when_the_context_ends_gets_its_response():
+async def test_pending_request_gets_its_response_when_the_context_ends():
     entered, opened = asyncio.Event(), asyncio.Event()
 
     async def slow(_):
@@ -60,7 +60,7 @@ async def test_a_request_that_runs_when_the_context_ends_gets_its_response():
     assert (await asking).text == "late"
 
 
-async def test_a_lifespan_that_fails_is_said_and_closes_the_port():
+async def test_failing_lifespan_is_raised_and_closes_the_port():
     @asynccontextmanager
     async def failing(_):
         raise RuntimeError("no database")
@@ -76,7 +76,7 @@ async def test_a_lifespan_that_fails_is_said_and_closes_the_port():
 
 
 async def test_connections_send_small_responses_at_once():
-    """asyncio sets TCP_NODELAY only where the listening socket names its protocol."""
+    """asyncio sets TCP_NODELAY only if the listening socket names its protocol."""
     listener = listening_socket("127.0.0.1", 0)
     assert listener.proto == socket.IPPROTO_TCP
     async with embedded(HELLO, listener) as serving:
@@ -89,13 +89,13 @@ async def test_connections_send_small_responses_at_once():
         writer.close()
 
 
-async def test_a_port_that_is_taken_is_refused():
+async def test_port_in_use_is_refused():
     with listening_socket("127.0.0.1", 0) as taken, pytest.raises(UsageError) as caught:
         listening_socket("127.0.0.1", taken.getsockname()[1])
     assert caught.value.code == "address_unusable"
 
 
-# --- Clients that send and take slowly
+# --- Slow clients
 
 
 class Impatient(BoundedHttpProtocol):
@@ -106,7 +106,7 @@ class Impatient(BoundedHttpProtocol):
 
 @asynccontextmanager
 async def _connected(app, protocol):
-    """A connection to a server of `app`; what is sent on it is up to the test."""
+    """Open a connection to a server of `app`; the test sends the data."""
     listener = listening_socket("127.0.0.1", 0)
     address = listener.getsockname()
     async with embedded(app, listener, http=protocol):
@@ -120,7 +120,7 @@ async def _connected(app, protocol):
 @pytest.mark.parametrize(
     "sent", [b"", b"GET / HTTP/1.1\r\nhost:", b"GET / HTTP/1.1\r\nhost: a\r\n\r\nGET / HT"]
 )
-async def test_a_head_that_does_not_end_is_408(sent):
+async def test_unfinished_headers_are_408(sent):
     async with _connected(HELLO, Impatient) as (reader, writer):
         writer.write(sent)
         received = await reader.read()
@@ -129,7 +129,7 @@ async def test_a_head_that_does_not_end_is_408(sent):
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-async def test_a_head_that_is_too_long_is_431(is_first):
+async def test_headers_that_are_too_long_are_431(is_first):
     class Small(BoundedHttpProtocol):
         max_head_bytes = 1_000
 
@@ -143,22 +143,22 @@ async def test_a_head_that_is_too_long_is_431(is_first):
 
 @pytest.fixture
 async def pass_time(monkeypatch):
-    """Has the clock of the loop go on by so many seconds, and what is due then happen."""
+    """Advance the loop's clock by some seconds, and run the callbacks that are due."""
     loop, passed = asyncio.get_running_loop(), []
     time = loop.time
     monkeypatch.setattr(loop, "time", lambda: time() + sum(passed))
 
     async def pass_time(seconds):
         passed.append(seconds)
-        for _ in range(3):  # the loop looks at its timers, runs those that are due, and comes back
+        for _ in range(3):  # the loop checks its timers and runs those that are due
             await asyncio.sleep(0)
 
     return pass_time
 
 
-async def test_a_body_may_be_longer_than_a_head_and_take_longer(pass_time):
+async def test_body_may_be_longer_and_slower_than_headers(pass_time):
     class Short(BoundedHttpProtocol):
-        head_timeout_s = 2.0  # uvicorn itself ends after 5 s what says nothing between requests
+        head_timeout_s = 2.0  # uvicorn itself closes idle connections after 5 s
 
     begun, arrived, received = asyncio.Event(), asyncio.Queue(), 0
 
@@ -178,18 +178,18 @@ async def test_a_body_may_be_longer_than_a_head_and_take_longer(pass_time):
             await pass_time(2 * Short.head_timeout_s)
             writer.write(b"x" * 30_000)
         assert (await reader.readuntil(b"all of it")).startswith(b"HTTP/1.1 200")
-        await pass_time(2 * Short.head_timeout_s)  # which is too long for the next head
+        await pass_time(2 * Short.head_timeout_s)  # too long for the next request headers
         assert (await reader.read()).startswith(b"HTTP/1.1 408")
 
 
-async def test_a_client_that_does_not_read_its_response_is_cut_off():
+async def test_client_that_does_not_read_its_response_is_disconnected():
     is_gone = asyncio.Event()
 
     async def large(scope, receive, send):
         if scope["type"] == "http":
             await receive()
             await send({"type": "http.response.start", "status": 200, "headers": []})
-            # More than the sockets of both sides hold.
+            # More than the socket buffers of both sides hold.
             await send({"type": "http.response.body", "body": bytes(2**26), "more_body": True})
             await send({"type": "http.response.body", "body": b"1", "more_body": True})
             assert await receive() == {"type": "http.disconnect"}
@@ -209,18 +209,18 @@ async def test_a_client_that_does_not_read_its_response_is_cut_off():
         ("localhost:443", ("localhost", 443)),
     ],
 )
-async def test_an_address_is_a_host_and_a_port(text, place):
+async def test_address_is_a_host_and_a_port(text, place):
     assert host_and_port(text) == place
 
 
 @pytest.mark.parametrize("text", ["", "a:", "a:b", "a:65536", "a:-1"])
-async def test_what_is_no_address_is_refused(text):
+async def test_invalid_addresses_are_refused(text):
     with pytest.raises(UsageError) as caught:
         host_and_port(text)
     assert caught.value.code == "address_invalid"
 
 
-async def test_the_url_of_an_ipv6_address_has_brackets():
+async def test_url_of_an_ipv6_address_has_brackets():
     try:
         listener = listening_socket("::1", 0)
     except UsageError:

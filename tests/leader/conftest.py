@@ -1,4 +1,4 @@
-"""Servers that are as tools are, good and bad, on loopback ports; and what calls them."""
+"""Fixtures for tests of the Leader: good and bad tool servers, clients, and whole Leaders."""
 
 import asyncio
 import logging
@@ -118,7 +118,7 @@ def config(tmp_path):
 
 @pytest.fixture
 async def serve_tools(serve_app):
-    """Serve tools of the toolkit; gives the URL of their root."""
+    """Serve toolkit tools, and return their root URL."""
 
     async def serve(*tools):
         return await serve_app(ToolServer(tools))
@@ -128,7 +128,7 @@ async def serve_tools(serve_app):
 
 @dataclass
 class Blobs:
-    """Values by key, where `url` says, with `{key}` in it."""
+    """The values of a storage by key, and its `url` with `{key}`."""
 
     url: str
     values: dict[str, bytes]
@@ -136,21 +136,21 @@ class Blobs:
 
 @pytest.fixture
 async def blobs(serve_app):
-    """A storage behind a URL."""
-    found = Blobs("", {})
+    """Serve a storage behind a URL."""
+    storage = Blobs("", {})
 
     async def get(request):
-        text = found.values.get(request.path_params["key"])
+        text = storage.values.get(request.path_params["key"])
         return Response(status_code=404) if text is None else Response(text)
 
     root = await serve_app(Starlette(routes=[Route("/v1/blobs/{key}", get)]))
-    found.url = f"{root}/v1/blobs/{{key}}"
-    return found
+    storage.url = f"{root}/v1/blobs/{{key}}"
+    return storage
 
 
 @dataclass
 class RawServer:
-    """What a server of bytes was sent: the heads of the requests, with their bodies."""
+    """A raw server with the heads and bodies of the requests that it received."""
 
     url: str
     requests: list
@@ -168,18 +168,18 @@ async def _read_request(reader):
 
 @pytest.fixture
 async def serve_bytes():
-    """A server that reads one request per connection and leaves the rest to `respond`."""
+    """Return a factory of servers that read one request per connection and call `respond`."""
     async with AsyncExitStack() as stack:
 
         async def serve(respond):
-            found = RawServer("", [])
+            raw_server = RawServer("", [])
             connections = set()
 
             async def handle(reader, writer):
                 connections.add(asyncio.current_task())
                 try:
-                    found.requests.append(await _read_request(reader))
-                    await respond(writer, len(found.requests))
+                    raw_server.requests.append(await _read_request(reader))
+                    await respond(writer, len(raw_server.requests))
                     await writer.drain()
                 except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                     pass
@@ -195,15 +195,15 @@ async def serve_bytes():
                 await asyncio.gather(*connections, return_exceptions=True)
 
             stack.push_async_callback(stop)
-            found.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            return found
+            raw_server.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            return raw_server
 
         yield serve
 
 
 @pytest.fixture
 def respond():
-    """Makes the handler of a raw server that responds with status, headers and body."""
+    """Return a factory of raw handlers that send a status, headers and a body."""
 
     def make(status=200, body=b"", headers=()):
         lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", "Connection: close"]
@@ -228,7 +228,7 @@ async def http_client():
 
 @pytest.fixture
 def answer_size():
-    """The size of an answer as the tests count it: variant and canonical ports."""
+    """Return the size function of the tests: variant and canonical ports."""
     return lambda answer: len(answer.variant) + len(canonical_json(answer.ports))
 
 
@@ -243,7 +243,7 @@ def make_invoker(config, http_client, answer_size):
 
 @pytest.fixture
 def make_call():
-    """Makes a tool call of `add` at a URL, with 30 s of window."""
+    """Return a factory of tool calls of `add` at a URL, with a window of 30 s."""
     definition = add.definition("https://tools.example/add")
     validator = InterfaceValidator(definition)
 
@@ -268,7 +268,7 @@ def make_call():
 
 @pytest.fixture
 def add_definition():
-    """The definition of `add` at a URL, as it stands on chain."""
+    """Return a factory of the on-chain definition of `add` at a URL."""
 
     def make(url="https://tools.example/add", **changes):
         definition: ToolDefinition = add.definition(url)
@@ -279,7 +279,7 @@ def add_definition():
 
 @pytest.fixture
 def logged():
-    """The lines of the log, as they come."""
+    """Return the list of log lines, which grows as they are written."""
     structlog.configure()
     with structlog.testing.capture_logs() as lines:
         yield lines
@@ -287,7 +287,7 @@ def logged():
 
 
 class Log:
-    """What is logged, in order, and a way to wait for it."""
+    """The log lines in order, with a way to wait for a new one."""
 
     def __init__(self):
         self.entries = []
@@ -310,7 +310,7 @@ class Log:
 
     @property
     def readiness(self):
-        """What was said about readiness."""
+        """The log lines about readiness."""
         return [e["event"] for e in self.entries if e["event"] in ("not_ready", "ready")]
 
     @property
@@ -320,17 +320,17 @@ class Log:
 
 @pytest.fixture
 async def log():
-    found = Log()
+    log_lines = Log()
     structlog.configure(
-        processors=[found], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
+        processors=[log_lines], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
     )
-    yield found
+    yield log_lines
     structlog.reset_defaults()
 
 
 @pytest.fixture
 def unused_tcp_port():
-    """A loopback port that is taken but where nobody listens."""
+    """Return a loopback port that is bound but does not listen."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield taken.getsockname()[1]
@@ -345,7 +345,7 @@ def new_key():
 
 @dataclass
 class LeaderIdentity:
-    """A registered leader with the key that owns it, and is its worker."""
+    """A registered leader with the key of its owner, which is also its worker."""
 
     id: Address
     key: KeyPair
@@ -353,7 +353,7 @@ class LeaderIdentity:
 
 
 class World:
-    """A chain, one who registers tools and requests invocations, and leaders."""
+    """A chain with leaders, and an account that registers tools and requests invocations."""
 
     def __init__(self, localnet, deployment, client, folder, key, known=()):
         self.localnet = localnet
@@ -371,17 +371,17 @@ class World:
         return await self.tools.get(definition.fqn)
 
     async def request(self, tool, *inputs, leaders=None, max_outcome_bytes=1_000):
-        """Request one invocation for each input, JSON or `Ports`, in one transaction; their ids.
+        """Request one invocation per input, JSON or `Ports`, in one transaction; return the IDs.
 
         They name the leaders of this world in the order of their registration, unless others are
         given.
         """
         settings = await self.leaders.settings()
         price = await self.client.gas_price()
-        named = leaders or [each.id for each in self.known[:2]]
+        named = leaders or [identity.id for identity in self.known[:2]]
         builder = TransactionBuilder()
-        for each in inputs:
-            ports = each if isinstance(each, Ports) else ports_of(each)
+        for value in inputs:
+            ports = value if isinstance(value, Ports) else ports_of(value)
             add_request(
                 builder,
                 self.deployment,
@@ -397,12 +397,12 @@ class World:
         return [event.invocation for event in events if isinstance(event, InvocationRequested)]
 
     async def begin(self, workflow, inputs=None, *, leaders=None, funds_mist=10**9, **terms):
-        """Begin an execution with the default group, all in one transaction; its id.
+        """Start an execution with the default group in one transaction, and return its ID.
 
-        `inputs` are values by vertex and port. Nothing is requested: the leader sees to it.
+        `inputs` are values by vertex and port. No run is requested, because the leader does that.
         """
         settings = await self.leaders.settings()
-        named = leaders or [each.id for each in self.known[:2]]
+        named = leaders or [identity.id for identity in self.known[:2]]
         builder, package = TransactionBuilder(), self.deployment.workflows
         prices = [terms.get("max_price_mist", 10**6)] * len(workflow.tools)
         execution = moves.begin(
@@ -421,23 +421,23 @@ class World:
             moves.give(builder, package, execution, numbers.index(vertex), ports)
         moves.share(builder, package, execution)
         events = self.parsed(await self.invocations.send(builder))
-        return next(each.execution for each in events if isinstance(each, moves.ExecutionBegun))
+        return next(event.execution for event in events if isinstance(event, moves.ExecutionBegun))
 
     def parsed(self, sent):
-        """The events of a transaction."""
+        """Return the events of a transaction."""
         return [parse_event(self.deployment, event) for event in sent.events]
 
     async def publish(self, document):
-        """A workflow of a document, under a name of its own."""
+        """Publish a document under a unique name, and return the workflow."""
         fqn = f"xyz.example.flow{secrets.token_hex(4)}@1"
         workflows = Workflows(self.client, self.deployment)
         await workflows.publish(document, fqn)
         return await workflows.get(fqn)
 
     async def events_of(self, execution, *, until=moves.ExecutionEnded):
-        """All events of an execution, up to the first one of a kind."""
+        """Return the events of an execution, up to the first one of a kind."""
         kinds = event_filter(self.deployment, *STEP_EVENTS)
-        found = []
+        events = []
         async with asyncio.timeout(60):
             async for item in follow_events(self.client, kinds, Cursor.beginning()):
                 if isinstance(item, EventRecord):
@@ -447,39 +447,39 @@ class World:
                         getattr(event, "execution", None),
                         attempt and attempt.execution,
                     ):
-                        found.append(event)
+                        events.append(event)
                         if isinstance(event, until):
-                            return found
+                            return events
         raise AssertionError("events end")
 
     async def ended(self, execution):
-        """How an execution ended."""
+        """Wait for the end of an execution, and return its status."""
         return (await self.events_of(execution))[-1]
 
     async def closed(self, *ids):
-        """The invocations, once all of them are closed."""
+        """Return the invocations as soon as all of them are closed."""
         async with asyncio.timeout(60):
-            return [await self.invocations.closed(each) for each in ids]
+            return [await self.invocations.closed(object_id) for object_id in ids]
 
     async def closings(self, count):
-        """How often each invocation was closed, from the events of the chain, `count` of them."""
-        found = Counter()
+        """Return how often each of `count` invocations was closed, according to events."""
+        counts = Counter()
         kinds = event_filter(self.deployment, InvocationSettled, InvocationFailed)
         async for item in follow_events(self.client, kinds, Cursor.beginning()):
             if isinstance(item, EventRecord):
-                found[parse_event(self.deployment, item.event).invocation] += 1
-            if found.total() >= count:
-                return found
+                counts[parse_event(self.deployment, item.event).invocation] += 1
+            if counts.total() >= count:
+                return counts
         raise AssertionError("events end")
 
     @asynccontextmanager
     async def again(self):
-        """The same with a client that knows nothing of a chain that was set back."""
+        """Yield the same world with a client that does not know the rolled-back chain."""
         async with self.client_of(self.key) as client:
             yield World(self.localnet, self.deployment, client, self.folder, self.key, self.known)
 
     async def new_leader(self, name="leader", *, sui=100):
-        """Register and activate a leader with a wallet of its own, which is its worker."""
+        """Register and activate a leader with its own wallet, which is also its worker."""
         key = new_key()
         self.localnet.fund(key.address, sui * 10**9)
         async with self.client_of(key) as client:
@@ -507,7 +507,7 @@ class World:
         return LeaderConfig(**{**values, **changes})
 
     async def new_worker(self, identity, *, sui=1):
-        """Another key that is a worker of a leader, with coins alone."""
+        """Add a worker with a new key, which has only coins, to a leader."""
         key = new_key()
         self.localnet.fund(key.address, sui * 10**9)
         async with self.client_of(identity.key) as client:
@@ -517,7 +517,7 @@ class World:
 
     @asynccontextmanager
     async def running(self, identity, *, url=None, resolve=None, signers=None, **changes):
-        """The leader while it runs; it is stopped as an operator stops it."""
+        """Run a leader during the context, and stop it as an operator does."""
         async with self.client_at(url or self.localnet.url) as client:
             config = self.config(identity, **changes)
             signers = signers or [identity.key]
@@ -540,7 +540,7 @@ PATIENCE = Patience(attempts=2, first_pause_s=0.02, longest_pause_s=0.1)
 
 @pytest.fixture(scope="session")
 def deployed(deploy):
-    """The key that published the package, and where it is."""
+    """Return the key that published the package, and the deployment."""
     key = new_key()
     return key, deploy(key)
 
@@ -552,12 +552,12 @@ async def world(deployed, localnet, tmp_path):
         yield World(localnet, deployment, client, tmp_path, key)
 
 
-# --- A closer alone
+# --- A closer without a Leader
 
 
 @dataclass
 class Bench:
-    """A closer with all that it needs, for one leader."""
+    """A closer of one leader with all its dependencies."""
 
     closer: Closer
     chain: Chain
@@ -566,14 +566,16 @@ class Bench:
     metrics: LeaderMetrics
 
     async def closing(self, invocation, outcome):
-        """An outcome in the journal, ready to be queued."""
+        """Return a closing whose outcome the journal has, ready to be queued."""
         value = await self.chain.client.object(invocation)
-        found = self.chain.deployment.decode(value, Invocation)
-        mine = assignment(requested(found), self.chain.leader)
+        invocation_value = self.chain.deployment.decode(value, Invocation)
+        mine = assignment(requested(invocation_value), self.chain.leader)
         await self.journal.record_events([mine], {}, "c", 0)
         await self.journal.known(invocation, outcome)
-        found, _ = await self.chain.invocation_and_tool(invocation, found.tool)
-        return closing_of(mine, outcome, found)
+        invocation_value, _ = await self.chain.invocation_and_tool(
+            invocation, invocation_value.tool
+        )
+        return closing_of(mine, outcome, invocation_value)
 
     async def close(self, *closings):
         for closing in closings:
@@ -589,7 +591,7 @@ class Bench:
 
 
 def requested(invocation):
-    """The event with which an invocation began."""
+    """Return the event with which an invocation was requested."""
     return InvocationRequested(
         invocation.id,
         invocation.tool,
@@ -646,16 +648,16 @@ async def new_bench(
 
 @pytest.fixture
 def bench_of(world):
-    """A closer with all that it needs, which closes unless it is not to `run`."""
+    """Return a factory of benches, whose closers run unless `run` is false."""
     return partial(new_bench, world)
 
 
-# --- The same on a node in a process of its own
+# --- A node in its own process
 
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
-    """The folder of a chain with our package, and who published it with which key."""
+    """Return the folder of a chain with the package, its deployment and its publisher's key."""
     folder = tmp_path_factory.mktemp("prepared")
     key = new_key()
 
@@ -673,7 +675,7 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture
 async def apart(prepared, tmp_path):
-    """A node in a process of its own with the package, its folder, and a world on it."""
+    """Run a node in its own process, with the package, its folder and a world on it."""
     state, key, deployment = prepared
     shutil.copytree(state, tmp_path / "state")
     with node(tmp_path) as own:
@@ -685,7 +687,7 @@ async def apart(prepared, tmp_path):
 
 @dataclass(frozen=True)
 class Signing:
-    """A leader that signs its calls, the file of its key, and servers of tools that sign."""
+    """A leader that signs its calls, its key file, and servers of signing tools."""
 
     world: World
     leader: LeaderIdentity
@@ -695,13 +697,13 @@ class Signing:
 
     @asynccontextmanager
     async def serving(self, *tools):
-        """Serve and register tools whose answers the chain wants signed."""
+        """Serve and register tools whose answers must be signed for the chain."""
         leaders = KnownKeys({str(self.leader.id): [self.key.public_key]})
         signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=self.tool_key)
         terms = {"keys": (self.tool_key.public_key,), "requires_signed_outcome": True}
         async with serving(ToolServer(tools, signatures=signatures)) as url:
-            for each in tools:
-                await self.world.register_tool(each.definition(f"{url}/{each.fqn}"), **terms)
+            for tool in tools:
+                await self.world.register_tool(tool.definition(f"{url}/{tool.fqn}"), **terms)
             yield
 
 

@@ -63,7 +63,7 @@ GUARD = AddressGuard()
         "ff02::1",
     ],
 )
-def test_an_address_that_is_not_public_is_refused(address):
+def test_guard_refuses_special_purpose_addresses(address):
     with pytest.raises(AddressRefused) as caught:
         GUARD.check_address(ip_address(address))
     assert caught.value.code == "address_refused"
@@ -94,7 +94,7 @@ def test_an_address_that_is_not_public_is_refused(address):
         "2a00:1450::1",
     ],
 )
-def test_a_public_address_is_allowed(address):
+def test_guard_allows_public_addresses(address):
     GUARD.check_address(ip_address(address))
     assert special_purpose(ip_address(address)) == ""
 
@@ -121,16 +121,16 @@ def test_a_public_address_is_allowed(address):
         "tools.example.com/add",
     ],
 )
-def test_a_url_of_a_refused_form_is_refused(url):
+def test_guard_refuses_malformed_or_unsafe_urls(url):
     with pytest.raises(AddressRefused):
         GUARD.check_url(url)
 
 
-def test_a_url_with_a_public_name_is_allowed_before_it_is_resolved():
+def test_guard_allows_a_public_host_name_before_resolution():
     GUARD.check_url("https://tools.example.com:8443/add")
 
 
-def test_http_is_allowed_only_if_the_operator_says_so():
+def test_guard_allows_http_only_if_configured():
     AddressGuard(http=True).check_url("http://tools.example.com/")
 
 
@@ -147,14 +147,14 @@ def test_http_is_allowed_only_if_the_operator_says_so():
         ("https://user@tools.example.com", ""),
     ],
 )
-def test_a_refusal_names_the_option_of_what_an_operator_may_want_to_allow(url, option):
+def test_refusal_names_the_option_that_allows_the_address(url, option):
     with pytest.raises(AddressRefused) as caught:
         GUARD.check_url(url)
     assert caught.value.option == option
-    assert caught.value.hint == (f"{option} allows it" if option else "")
+    assert caught.value.hint == (f"Pass {option} to allow it." if option else "")
 
 
-def test_an_allowed_network_opens_itself_and_nothing_else():
+def test_allowed_network_allows_only_its_own_addresses():
     guard = AddressGuard(networks=(ip_network("127.0.0.0/8"),))
     guard.check_address(ip_address("127.0.0.1"))
     with pytest.raises(AddressRefused):
@@ -175,7 +175,7 @@ def test_an_allowed_network_opens_itself_and_nothing_else():
         ("http://tools.example.com/", False),
     ],
 )
-def test_listed_ports_are_the_only_ones(url, allowed):
+def test_guard_allows_only_listed_ports(url, allowed):
     guard = AddressGuard(ports=frozenset((443, 8443)), http=True)
     if allowed:
         guard.check_url(url)
@@ -184,17 +184,17 @@ def test_listed_ports_are_the_only_ones(url, allowed):
             guard.check_url(url)
 
 
-def test_a_name_with_a_public_and_a_private_address_is_refused_as_a_whole():
+def test_guard_refuses_a_name_with_public_and_private_addresses():
     with pytest.raises(AddressRefused):
         GUARD.check_resolved(["8.8.8.8", "10.0.0.1"])
 
 
-def test_a_name_without_addresses_is_refused():
+def test_guard_refuses_a_name_without_addresses():
     with pytest.raises(AddressRefused):
         GUARD.check_resolved([])
 
 
-def test_a_refusal_does_not_tell_the_address():
+def test_refusal_does_not_contain_the_address():
     with pytest.raises(AddressRefused) as caught:
         GUARD.check_address(ip_address("10.20.30.40"))
     assert "10.20.30.40" not in str(caught.value)

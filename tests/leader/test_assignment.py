@@ -28,39 +28,39 @@ def requested(*leaders):
     )
 
 
-def test_the_window_of_the_first_opens_with_the_request():
+def test_first_window_opens_with_the_request():
     mine = assignment(requested(FIRST, SECOND), FIRST)
     assert (mine.place, mine.opens_at_ms) == (0, 100_000)
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (125_000, 150_000)
 
 
-def test_the_window_of_the_backup_opens_one_window_later():
+def test_backup_window_opens_after_the_first_window():
     mine = assignment(requested(FIRST, SECOND), SECOND)
     assert (mine.place, mine.opens_at_ms) == (1, 125_000)
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (150_000, 150_000)
 
 
-def test_a_window_without_end_still_fits_into_the_journal():
+def test_endless_window_fits_into_the_journal():
     endless = replace(requested(FIRST), expires_at_ms=2**64 - 1)
     assert assignment(endless, FIRST).expires_at_ms == 2**63 - 1
 
 
-def test_an_only_leader_has_one_window():
+def test_single_leader_has_one_window():
     mine = assignment(requested(FIRST), FIRST)
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (125_000, 125_000)
 
 
-def test_nobody_comes_after_an_only_leader_or_a_backup():
+def test_single_leader_and_backup_are_last():
     assert assignment(requested(FIRST), FIRST).is_last
     assert not assignment(requested(FIRST, SECOND), FIRST).is_last
     assert assignment(requested(FIRST, SECOND), SECOND).is_last
 
 
-def test_a_leader_that_is_not_responsible_has_nothing_to_do():
+def test_assignment_is_none_for_another_leader():
     assert assignment(requested(FIRST, SECOND), STRANGER) is None
 
 
-def test_another_leader_may_interfere_only_when_its_window_is_open():
+def test_another_leader_may_close_only_in_its_own_window():
     first = assignment(requested(FIRST, SECOND), FIRST)
     backup = assignment(requested(FIRST, SECOND), SECOND)
     assert not first.is_shared_at(124_999)
@@ -68,7 +68,7 @@ def test_another_leader_may_interfere_only_when_its_window_is_open():
     assert backup.is_shared_at(125_000)
 
 
-def test_a_first_leader_that_comes_back_late_has_until_the_end_of_all_windows():
+def test_late_first_leader_has_until_the_end_of_all_windows():
     first = assignment(requested(FIRST, SECOND), FIRST)
     assert first.outcome_by_ms(101_000, margin_ms=2_000) == 123_000
     assert first.outcome_by_ms(124_000, margin_ms=2_000) == 148_000

@@ -24,46 +24,46 @@ async def store():
     return Store()
 
 
-async def test_those_who_ask_together_are_served_together(store):
+async def test_concurrent_keys_share_a_batch(store):
     reader = BatchReader(store.read)
     values = await asyncio.gather(*(reader.get(key) for key in range(10)))
     assert values == [key * 10 for key in range(10)]
     assert store.batches == [list(range(10))]
 
 
-async def test_a_key_that_is_asked_for_twice_is_read_once(store):
+async def test_repeated_key_is_read_once(store):
     reader = BatchReader(store.read)
     assert await asyncio.gather(reader.get(1), reader.get(1)) == [10, 10]
     assert store.batches == [[1]]
 
 
-async def test_a_key_that_is_asked_for_later_is_read_anew(store):
+async def test_later_key_is_read_again(store):
     reader = BatchReader(store.read)
     await reader.get(1)
     await reader.get(1)
     assert store.batches == [[1], [1]]
 
 
-async def test_a_batch_is_never_larger_than_allowed(store):
+async def test_batch_has_at_most_the_allowed_size(store):
     reader = BatchReader(store.read, batch_size=4, parallel=1)
     await asyncio.gather(*(reader.get(key) for key in range(10)))
     assert [len(batch) for batch in store.batches] == [4, 4, 2]
 
 
-async def test_no_more_reads_run_at_once_than_allowed(store):
+async def test_reader_limits_concurrent_reads(store):
     store.gate.clear()
     reader = BatchReader(store.read, batch_size=1, parallel=2)
-    asked = [reader.get(key) for key in range(5)]
+    requests = [reader.get(key) for key in range(5)]
     for _ in range(2):
         await store.asked.acquire()
     for _ in range(10):
         await asyncio.sleep(0)
     assert len(store.batches) == 2
     store.gate.set()
-    assert await asyncio.gather(*asked) == [0, 10, 20, 30, 40]
+    assert await asyncio.gather(*requests) == [0, 10, 20, 30, 40]
 
 
-async def test_an_error_reaches_all_who_asked_and_the_next_are_served():
+async def test_error_reaches_all_callers_and_later_keys_are_read():
     fail = True
 
     async def read(keys):
@@ -78,7 +78,7 @@ async def test_an_error_reaches_all_who_asked_and_the_next_are_served():
     assert await reader.get(1) == 1
 
 
-async def test_one_who_gives_up_does_not_disturb_the_others(store):
+async def test_cancelled_caller_does_not_affect_others(store):
     store.gate.clear()
     reader = BatchReader(store.read)
     gone, waiting = reader.get(1), reader.get(1)

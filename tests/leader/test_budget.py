@@ -1,4 +1,4 @@
-"""Budgets of closing transactions against what the localnet takes for the dearest of them."""
+"""Budgets of closing transactions against the localnet's charges for the most expensive ones."""
 
 from dataclasses import replace
 
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.anyio
 
 
 def ports(count, *, name=5, value=3):
-    """Ports with names and values of so many bytes."""
+    """Return ports with names and values of the given sizes in bytes."""
     return {f"p{n:0>{name - 1}}": "v" * (value - 2) for n in range(count)}
 
 
-# What fills a batch by one of its bounds, and by several at once: how many, the bytes of inputs of
-# each, the ports of each answer, and whether it is signed.
+# Batches that reach one limit, or several at once: the number of invocations, the bytes of inputs
+# of each, the ports of each answer, and whether it is signed.
 BATCHES = {
     "small": (32, 0, ports(1), False),
     "signed": (32, 0, ports(1), True),
@@ -33,7 +33,9 @@ BATCHES = {
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-async def test_a_budget_covers_the_dearest_transactions(world, add_definition, bench_of, batch):
+async def test_budget_covers_the_most_expensive_transactions(
+    world, add_definition, bench_of, batch
+):
     count, input_bytes, answer, is_signed = BATCHES[batch]
     key = SigningKey.new()
     terms = {"keys": (key.public_key,), "requires_signed_outcome": True} if is_signed else {}
@@ -41,7 +43,7 @@ async def test_a_budget_covers_the_dearest_transactions(world, add_definition, b
     identity = await world.new_leader()
     inputs = {"text": "x" * input_bytes}
     ids = []
-    for _ in range(count):  # each with inputs that a transaction can just carry
+    for _ in range(count):  # each with the largest inputs that fit into a transaction
         ids += await world.request(tool, inputs, max_outcome_bytes=65_536)
     async with bench_of(identity, run=False, enough_mist=10**10) as bench:
         closings = []
@@ -56,13 +58,14 @@ async def test_a_budget_covers_the_dearest_transactions(world, add_definition, b
             closings.append(await bench.closing(one, outcome))
         for closing in closings:
             bench.closer.queue.put(closing)
-        assert len(await bench.closer.queue.take(count)) == count  # it is one transaction
-        made = ClosingBatch(world.deployment, bench.workers.leader.argument, closings)
-        budget_mist = made.budget_mist(bench.workers.epoch.gas_price)
+        # One transaction closes all of them.
+        assert len(await bench.closer.queue.take(count)) == count
+        batch = ClosingBatch(world.deployment, bench.workers.leader.argument, closings)
+        budget_mist = batch.budget_mist(bench.workers.epoch.gas_price)
         async with bench.workers.paying(budget_mist) as worker:
-            signed = bench.workers.sign(worker, made.build(), budget_mist)
+            signed = bench.workers.sign(worker, batch.build(), budget_mist)
             executed = await bench.closer._sender.send(signed)
     assert isinstance(executed.effects.status, Success)
-    # Storage is known to the byte; of computation there is room for twice as much.
+    # Storage is exact to the byte; the budget allows twice the computation.
     stored = executed.cost.net - executed.cost.computation_cost
     assert stored + 2 * executed.cost.computation_cost <= budget_mist

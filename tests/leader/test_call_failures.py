@@ -1,4 +1,4 @@
-"""Who has caused that a call of an on-chain tool failed after its simulation succeeded."""
+"""The cause of a failed call of an on-chain tool whose simulation succeeded."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def failed(command, kind=ErrorKind.INSUFFICIENT_GAS):
         (aborted(PLACE - 1, "inputs", 0), Blame.OTHERS),
         (failed(PLACE - 1), Blame.OTHERS),
         (aborted(PLACE, "badge", 1), Blame.TOOL),
-        # A function that aborts with the code of a lost race has not lost it.
+        # A function may imitate the abort code of a lost race.
         (aborted(PLACE, "invocation", invocation.EClosed.code), Blame.TOOL),
         (failed(PLACE), Blame.TOOL),
         (aborted(PLACE + 1, "on_chain_call", on_chain_call.ENotFinished.code), Blame.TOOL),
@@ -49,7 +49,7 @@ def failed(command, kind=ErrorKind.INSUFFICIENT_GAS):
         (failed(None, CONGESTION), Blame.OTHERS),
     ],
 )
-def test_blame_follows_from_the_command_and_the_code(status, expected):
+def test_blame_depends_on_the_command_and_the_code(status, expected):
     assert blame(status, PLACE, execution_changed=False) is expected
 
 

@@ -9,7 +9,7 @@ TIMEOUT_S = 20
 
 
 class Chain:
-    """A clock that stands still until it is moved."""
+    """A clock that stands still until the test moves it."""
 
     def __init__(self):
         self.time_ms = 1_000_000
@@ -37,21 +37,21 @@ async def clock(chain):
     running.cancel()
 
 
-async def test_it_tells_the_time_of_the_chain(clock, chain):
+async def test_clock_shows_the_time_of_the_chain(clock, chain):
     assert clock.now_ms() >= chain.time_ms
 
 
-async def test_it_never_runs_backwards(clock):
+async def test_clock_never_runs_backwards(clock):
     clock.observe(2_000_000)
     clock.observe(1_500_000)
     assert clock.now_ms() >= 2_000_000
 
 
-async def test_a_moment_in_the_past_is_not_waited_for(clock, chain):
+async def test_wait_returns_immediately_for_a_past_time(clock, chain):
     await clock.wait_until(chain.time_ms - 1)
 
 
-async def test_who_waits_is_woken_when_the_clock_of_the_chain_was_moved(clock, chain):
+async def test_wait_ends_when_the_chain_clock_jumps_forward(clock, chain):
     async with asyncio.timeout(TIMEOUT_S):
         waiting = asyncio.create_task(clock.wait_until(chain.time_ms + 86_400_000))
         later = asyncio.create_task(clock.wait_until(chain.time_ms + 2 * 86_400_000))
@@ -61,7 +61,7 @@ async def test_who_waits_is_woken_when_the_clock_of_the_chain_was_moved(clock, c
         later.cancel()
 
 
-async def test_who_waits_is_woken_by_an_event_that_tells_the_time(clock, chain):
+async def test_wait_ends_when_an_event_shows_the_time(clock, chain):
     async with asyncio.timeout(TIMEOUT_S):
         waiting = asyncio.create_task(clock.wait_until(chain.time_ms + 86_400_000))
         await asyncio.sleep(0)
@@ -69,13 +69,13 @@ async def test_who_waits_is_woken_by_an_event_that_tells_the_time(clock, chain):
         await waiting
 
 
-async def test_a_short_wait_ends_by_the_passing_of_time(clock, chain):
+async def test_short_wait_ends_when_the_time_has_passed(clock, chain):
     async with asyncio.timeout(TIMEOUT_S):
         await clock.wait_until(chain.time_ms + 20)
     assert clock.now_ms() >= chain.time_ms + 20
 
 
-async def test_a_node_that_is_away_does_not_end_the_clock(clock, chain):
+async def test_clock_continues_while_the_node_is_unreachable(clock, chain):
     async with asyncio.timeout(TIMEOUT_S):
         chain.away = True
         waiting = asyncio.create_task(clock.wait_until(chain.time_ms + 86_400_000))
@@ -86,7 +86,7 @@ async def test_a_node_that_is_away_does_not_end_the_clock(clock, chain):
         await waiting
 
 
-async def test_one_who_gives_up_does_not_disturb_the_others(clock, chain):
+async def test_cancelled_wait_does_not_affect_others(clock, chain):
     async with asyncio.timeout(TIMEOUT_S):
         gone = asyncio.create_task(clock.wait_until(chain.time_ms + 1_000_000))
         waiting = asyncio.create_task(clock.wait_until(chain.time_ms + 1_000_000))
@@ -96,7 +96,7 @@ async def test_one_who_gives_up_does_not_disturb_the_others(clock, chain):
         await waiting
 
 
-async def test_a_clock_that_was_set_back_is_followed_at_once_and_told(clock, chain):
+async def test_clock_follows_a_rollback_and_reports_it(clock, chain):
     chain.time_ms += 86_400_000
     await clock.refresh()
     chain.time_ms -= 86_400_000
@@ -107,7 +107,7 @@ async def test_a_clock_that_was_set_back_is_followed_at_once_and_told(clock, cha
     assert clock.trouble == ""
 
 
-async def test_a_clock_that_was_set_back_has_waits_go_on(clock, chain):
+async def test_waits_continue_after_a_rollback(clock, chain):
     chain.time_ms += 86_400_000
     await clock.refresh()
     chain.time_ms -= 86_400_000
@@ -120,8 +120,8 @@ async def test_a_clock_that_was_set_back_has_waits_go_on(clock, chain):
         await waiting
 
 
-async def test_a_slow_answer_of_a_node_sets_no_clock_back():
-    """The answer is of the time of the question, however long it takes to come."""
+async def test_slow_response_does_not_move_the_clock_back():
+    """The response belongs to the time of the request, however long it takes."""
     gate, times = asyncio.Event(), iter([1_000_000, 1_000_001])
 
     async def read():
@@ -132,16 +132,16 @@ async def test_a_slow_answer_of_a_node_sets_no_clock_back():
     gate.set()
     await clock.refresh()
     gate.clear()
-    asked = asyncio.create_task(clock.refresh())
+    requests = asyncio.create_task(clock.refresh())
     await asyncio.sleep(0)
     clock.observe(1_100_000)
     gate.set()
-    await asked
+    await requests
     assert clock.now_ms() >= 1_100_000
     assert clock.trouble == ""
 
 
-async def test_a_short_lag_is_followed_when_it_stays(chain):
+async def test_clock_follows_a_short_lag_when_it_persists(chain):
     clock = ChainClock(chain.read, interval_ms=10)
     await clock.refresh()
     chain.time_ms -= 5_000

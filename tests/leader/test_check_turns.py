@@ -1,4 +1,4 @@
-"""Costly checks of one tool beside those of another."""
+"""Expensive validations of one tool beside those of another."""
 
 import asyncio
 
@@ -12,10 +12,10 @@ pytestmark = pytest.mark.anyio
 COSTLY, HONEST = Address.of(1), Address.of(2)
 
 
-async def checked(number, *, seconds):
-    """Return the tools in the order of their checks: a number of costly ones, and an honest one.
+async def check_order(number, *, seconds):
+    """Return the tools in the order of their validations: several expensive ones and an honest one.
 
-    Each check of the costly tool takes these seconds.
+    Each validation of the expensive tool takes this many seconds.
     """
     now, order = 0.0, []
     turns = CheckTurns(lambda: now)
@@ -33,17 +33,17 @@ async def checked(number, *, seconds):
     return order
 
 
-async def test_check_of_another_tool_waits_for_two_costly_ones_at_most():
-    order = await checked(16, seconds=0.02)
+async def test_turn_of_another_tool_waits_for_at_most_two_costly_checks():
+    order = await check_order(16, seconds=0.02)
     assert order.index(HONEST) <= 2
     assert order.count(COSTLY) == 16
 
 
-async def test_checks_that_cost_little_run_in_their_order():
-    assert await checked(16, seconds=0.001) == [*[COSTLY] * 16, HONEST]
+async def test_cheap_checks_run_in_order():
+    assert await check_order(16, seconds=0.001) == [*[COSTLY] * 16, HONEST]
 
 
-async def test_next_check_waits_for_as_long_as_a_costly_one_took():
+async def test_next_check_waits_as_long_as_a_costly_one_took():
     now = 0.0
     turns = CheckTurns(lambda: now)
     async with turns.of(COSTLY):
@@ -55,7 +55,7 @@ async def test_next_check_waits_for_as_long_as_a_costly_one_took():
     waiting.cancel()
 
 
-async def test_turn_that_is_cancelled_keeps_nobody_waiting():
+async def test_cancelled_turn_does_not_block_others():
     turns = CheckTurns()
     async with turns.of(COSTLY):
         waiting = asyncio.create_task(_pass(turns))

@@ -25,7 +25,7 @@ def count(metrics, **labels):
     return metrics.registry.get_sample_value(name, {"tool": "a.b.c@1", **labels})
 
 
-async def test_a_line_says_what_an_answer_was_how_long_it_took_and_what_it_earned(metrics, logged):
+async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
     closed = ClosedInvocations(metrics, lambda: 1_250, lines=10)
     closed.note(ASSIGNMENT, End(Closed.SETTLED, Answer("ok", {"secret": "x"}), 2_063_608))
     closed.end()
@@ -44,7 +44,7 @@ async def test_a_line_says_what_an_answer_was_how_long_it_took_and_what_it_earne
     assert count(metrics, outcome="settled") == 1
 
 
-async def test_a_line_says_why_an_invocation_failed(metrics, logged):
+async def test_log_line_shows_the_failure_reason(metrics, logged):
     closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
     detail = "the tool refused this leader: 401 key_unknown"
     closed.note(ASSIGNMENT, End(Closed.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5))
@@ -54,7 +54,7 @@ async def test_a_line_says_why_an_invocation_failed(metrics, logged):
     assert count(metrics, outcome="unauthorized") == 1
 
 
-async def test_what_another_leader_closed_has_neither_outcome_nor_fee(metrics, logged):
+async def test_log_line_omits_outcome_and_fee_when_another_leader_closed(metrics, logged):
     closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
     closed.note(ASSIGNMENT, End(Closed.ELSEWHERE, Answer("ok", {})))
     closed.end()
@@ -62,7 +62,7 @@ async def test_what_another_leader_closed_has_neither_outcome_nor_fee(metrics, l
     assert count(metrics, outcome="elsewhere") == 1
 
 
-async def test_above_the_rate_lines_are_left_out_and_counted(metrics, logged):
+async def test_lines_above_the_limit_are_omitted_and_counted(metrics, logged):
     closed = ClosedInvocations(metrics, lambda: 1_000, lines=3, seconds=3_600)
     for _ in range(10):
         closed.note(ASSIGNMENT, End(Closed.SETTLED))
@@ -73,7 +73,7 @@ async def test_above_the_rate_lines_are_left_out_and_counted(metrics, logged):
     assert count(metrics, outcome="settled") == 10
 
 
-async def test_every_period_has_lines_of_its_own(metrics, logged):
+async def test_each_period_has_its_own_lines(metrics, logged):
     closed = ClosedInvocations(metrics, lambda: 1_000, lines=1, seconds=0)
     for _ in range(2):
         closed.note(ASSIGNMENT, End(Closed.SETTLED))

@@ -45,51 +45,51 @@ def numbers(batch):
     return [int.from_bytes(one.assignment.invocation, "big") for one in batch]
 
 
-async def test_a_batch_is_what_waits_in_its_order(queue):
+async def test_batch_contains_waiting_closings_in_order(queue):
     for number in (3, 1, 2):
         queue.put(closing_of(number))
     assert numbers(await queue.take(4)) == [3, 1, 2]
     assert len(queue) == 0
 
 
-async def test_a_batch_has_at_most_the_number_of_the_config(queue):
+async def test_batch_has_at_most_the_configured_size(queue):
     for number in range(1, 7):
         queue.put(closing_of(number))
     assert numbers(await queue.take(4)) == [1, 2, 3, 4]
     assert numbers(await queue.take(4)) == [5, 6]
 
 
-async def test_large_outcomes_go_into_transactions_of_their_own(queue):
+async def test_large_outcomes_get_their_own_transactions(queue):
     for number, size in ((1, 60_000), (2, 60_000), (3, 10), (4, 90_000)):
         queue.put(closing_of(number, size=size))
     assert [numbers(await queue.take(4)) for _ in range(3)] == [[1], [2, 3], [4]]
 
 
 @pytest.mark.parametrize(("ports", "together"), [(1, 100), (2, 100), (8, 16), (16, 5), (32, 1)])
-async def test_outcomes_of_many_ports_are_not_sent_together(queue, ports, together):
+async def test_outcomes_with_many_ports_are_not_batched(queue, ports, together):
     # 16 outcomes of 8 ports cost 0.19 million MIST each, 32 of them 1.06 million each.
     for number in range(1, 101):
         queue.put(closing_of(number, ports=ports))
     assert len(await queue.take(100)) == together
 
 
-async def test_signed_answers_are_32_at_most_together(queue):
+async def test_batch_has_at_most_32_signed_answers(queue):
     for number in range(1, 61):
         queue.put(closing_of(number, signature=SIGNATURE if number % 4 else None))
-    # Of each four, three are signed: with the 43rd there would be 33.
+    # Three of four are signed: the 43rd closing would be the 33rd signed one.
     assert len(await queue.take(60)) == 42
 
 
 @pytest.mark.parametrize(("inputs", "together"), [(65_536, 2), (4_096, 32), (200_000, 1)])
-async def test_large_inputs_are_not_read_together(queue, inputs, together):
-    # 32 invocations with inputs of 64 KiB would cost 10.4 million MIST each, alone 6.9 million.
+async def test_large_inputs_are_not_batched(queue, inputs, together):
+    # 32 invocations with inputs of 64 KiB would cost 10.4 million MIST each, one costs 6.9 million.
     for number in range(1, 101):
         queue.put(closing_of(number, inputs=inputs))
     assert len(await queue.take(100)) == together
 
 
-async def test_queue_gives_a_costly_closing_a_batch_of_its_own(queue):
-    """One of an attempt whose outcome is large, or whose failure pays nothing."""
+async def test_costly_closing_gets_its_own_batch(queue):
+    """The closing of an attempt with a large outcome, or with a failure that pays nothing."""
     large = replace(closing_of(2, size=5_000), execution=Address.of(9))
     unpaid = replace(closing_of(4), execution=Address.of(9), outcome=FAILURE)
     usual = replace(closing_of(5), execution=Address.of(9))
@@ -98,7 +98,7 @@ async def test_queue_gives_a_costly_closing_a_batch_of_its_own(queue):
     assert [numbers(await queue.take(10)) for _ in range(5)] == [[1], [2], [3], [4], [5]]
 
 
-async def test_with_patience_the_first_waits_until_a_batch_is_full(queue):
+async def test_take_waits_for_a_full_batch_with_patience(queue):
     async with asyncio.timeout(TIMEOUT_S):
         taking = asyncio.create_task(queue.take(2, lambda: 2 * TIMEOUT_S))
         await asyncio.sleep(0)
@@ -110,7 +110,7 @@ async def test_with_patience_the_first_waits_until_a_batch_is_full(queue):
         assert numbers(await taking) == [1, 2]
 
 
-async def test_without_patience_a_batch_waits_for_nobody(queue):
+async def test_take_does_not_wait_without_patience(queue):
     async with asyncio.timeout(TIMEOUT_S):
         taking = asyncio.create_task(queue.take(2))
         await asyncio.sleep(0)
@@ -118,7 +118,7 @@ async def test_without_patience_a_batch_waits_for_nobody(queue):
         assert numbers(await taking) == [1]
 
 
-async def test_what_is_withdrawn_is_not_taken_and_is_closed(queue):
+async def test_withdrawn_closing_is_closed_and_not_taken(queue):
     first, second = closing_of(1), closing_of(2)
     queue.put(first)
     queue.put(second)
@@ -127,7 +127,7 @@ async def test_what_is_withdrawn_is_not_taken_and_is_closed(queue):
     assert numbers(await queue.take(4)) == [2]
 
 
-async def test_what_is_in_a_transaction_is_not_withdrawn(queue):
+async def test_closing_in_a_transaction_cannot_be_withdrawn(queue):
     closing = closing_of(1)
     queue.put(closing)
     await queue.take(4)
@@ -138,7 +138,7 @@ async def test_what_is_in_a_transaction_is_not_withdrawn(queue):
     assert not queue.is_under_way(Address.of(1))
 
 
-async def test_what_is_closed_does_not_come_back(queue):
+async def test_closed_closing_is_not_queued_again(queue):
     closing = closing_of(1)
     closing.close(Closed.SETTLED)
     queue.put(closing)
@@ -146,7 +146,7 @@ async def test_what_is_closed_does_not_come_back(queue):
 
 
 @pytest.mark.parametrize("signature", [None, SIGNATURE])
-async def test_the_estimate_of_a_transaction_is_never_too_small(signature):
+async def test_size_estimate_is_never_too_small(signature):
     shapes = [
         {"p": "x"},
         {f"port_{n}": n for n in range(32)},
@@ -160,7 +160,7 @@ async def test_the_estimate_of_a_transaction_is_never_too_small(signature):
         gas = GasData((), Address.of(5), 1_000, 10**9)
         validity = ValidDuring(1, 2, None, None, Digest(bytes(32)), 2**32 - 1)
         encoded = TransactionData(kind, Address.of(5), gas, validity).encode()
-        without = 400  # sender, gas, validity, leader and clock: once for all
+        without = 400  # sender, gas, validity, leader and clock occur once
         assert len(encoded) - without <= closing.size
         assert len(kind.commands) <= closing.commands
         assert len(encoded) < 128 * 1024
@@ -199,14 +199,14 @@ def names(kind):
     ]
 
 
-async def test_each_outcome_is_closed_as_what_it_is_in_their_order(batch):
+async def test_batch_closes_each_outcome_as_its_kind_in_order(batch):
     modules = ("invocation", "signed_outcome")
     closes = [name for name in names(batch.build()) if name.startswith(modules)]
     expected = ["invocation::settle", "invocation::fail", "signed_outcome::settle"]
     assert closes == expected
 
 
-async def test_invocations_are_shared_inputs_that_change_and_the_leader_is_only_read(batch):
+async def test_invocations_are_mutable_inputs_and_the_leader_is_immutable(batch):
     inputs = batch.build().inputs
     shared = {value.object_id: value for value in inputs if isinstance(value, SharedObject)}
     assert shared[Address.of(0xA2)] == SharedObject(Address.of(0xA2), 0xA2, mutable=True)
@@ -215,7 +215,7 @@ async def test_invocations_are_shared_inputs_that_change_and_the_leader_is_only_
     assert not [value for value in inputs if isinstance(value, OwnedObject)]
 
 
-async def test_every_command_is_traced_to_its_invocation(batch):
+async def test_each_command_is_traced_to_its_invocation(batch):
     kind = batch.build()
     traced = [batch.closing_of(place) for place in range(len(kind.commands))]
     order = [batch.closings.index(closing) for closing in traced]
@@ -225,6 +225,6 @@ async def test_every_command_is_traced_to_its_invocation(batch):
             assert traced[place] is batch.closings[1]
 
 
-async def test_a_failure_without_a_command_belongs_to_nobody(batch):
+async def test_failure_without_a_command_has_no_closing(batch):
     batch.build()
     assert batch.closing_of(None) is None

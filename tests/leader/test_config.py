@@ -9,7 +9,7 @@ from nexus_tools.leader.config import LeaderConfig
 JOURNAL = {"NEXUS_TOOLS_LEADER_JOURNAL": "/var/lib/leader/journal.sqlite"}
 
 
-def test_the_environment_is_read():
+def test_load_reads_the_environment():
     config = LeaderConfig.load(
         {
             **JOURNAL,
@@ -27,12 +27,12 @@ def test_the_environment_is_read():
     assert config.max_concurrent == 7
 
 
-def test_what_is_given_is_stronger_than_the_environment():
+def test_load_prefers_arguments_to_the_environment():
     environment = {**JOURNAL, "NEXUS_TOOLS_LEADER_BATCH_SIZE": "7"}
     assert LeaderConfig.load(environment, batch_size=9).batch_size == 9
 
 
-def test_only_https_to_public_addresses_is_allowed_unless_it_is_said():
+def test_default_allows_only_https_to_public_addresses():
     config = LeaderConfig.load(JOURNAL)
     assert config.allow_http is False
     assert config.allowed_networks == ()
@@ -49,14 +49,14 @@ def test_only_https_to_public_addresses_is_allowed_unless_it_is_said():
         ("TROUBLE_PAUSE_MS", "-1"),
     ],
 )
-def test_a_value_out_of_bounds_is_refused_by_name_and_not_repeated(name, value):
+def test_load_names_an_out_of_range_variable_without_its_value(name, value):
     with pytest.raises(UsageError) as caught:
         LeaderConfig.load({**JOURNAL, f"NEXUS_TOOLS_LEADER_{name}": value})
     assert caught.value.code == "config_invalid"
     assert f"NEXUS_TOOLS_LEADER_{name}: " in caught.value.message
 
 
-def test_an_option_out_of_bounds_is_named_as_it_was_given():
+def test_load_names_an_out_of_range_option_as_given():
     with pytest.raises(UsageError) as caught:
         LeaderConfig.load({**JOURNAL, "NEXUS_TOOLS_LEADER_BATCH_SIZE": "1"}, batch_size=1_000)
     assert " batch_size: " in caught.value.message
@@ -73,7 +73,7 @@ WALRUS, PLAIN = "https://a.example/v1/blobs/{key}", "http://10.0.0.7:9000/{key}?
         {"walrus": WALRUS, "own": PLAIN},
     ],
 )
-def test_storages_are_named_with_their_urls(written):
+def test_load_parses_storages(written):
     config = LeaderConfig.load(JOURNAL, storages=written)
     assert config.storages == {"walrus": WALRUS, "own": PLAIN}
 
@@ -85,15 +85,15 @@ def test_storages_are_named_with_their_urls(written):
         (f"={WALRUS}", "NAME=URL"),
         ("walrus=ftp://a.example/{key}", "NAME=URL"),
         ("walrus=https:///{key}", "NAME=URL"),
-        ("walrus=https://a.example/", "{key} once"),
-        ("walrus=https://a.example/{key}/{key}", "{key} once"),
-        ("walrus=https://{key}.example/", "{key} once"),
-        ("walrus=https://a.example/#{key}", "{key} once"),
+        ("walrus=https://a.example/", "{key} exactly once"),
+        ("walrus=https://a.example/{key}/{key}", "{key} exactly once"),
+        ("walrus=https://{key}.example/", "{key} exactly once"),
+        ("walrus=https://a.example/#{key}", "{key} exactly once"),
         ("walrus=https://a.example:99999/{key}", "out of range"),
-        (f"walrus={WALRUS},walrus={PLAIN}", "named twice"),
+        (f"walrus={WALRUS},walrus={PLAIN}", "the same name twice"),
     ],
 )
-def test_a_storage_that_is_none_is_refused(written, word):
+def test_load_rejects_an_invalid_storage(written, word):
     with pytest.raises(UsageError) as caught:
         LeaderConfig.load({**JOURNAL, "NEXUS_TOOLS_LEADER_STORAGES": written})
     assert caught.value.code == "config_invalid"
@@ -101,18 +101,18 @@ def test_a_storage_that_is_none_is_refused(written, word):
     assert "a.example" not in caught.value.message
 
 
-def test_a_misspelt_variable_is_refused():
+def test_load_rejects_a_misspelled_variable():
     with pytest.raises(UsageError, match="JORNAL") as caught:
         LeaderConfig.load({"NEXUS_TOOLS_LEADER_JORNAL": "/tmp/journal.sqlite"})
     assert caught.value.code == "variable_unknown"
     assert caught.value.hint == "did you mean NEXUS_TOOLS_LEADER_JOURNAL?"
 
 
-def test_a_journal_is_needed():
+def test_load_requires_a_journal():
     with pytest.raises(UsageError, match="journal"):
         LeaderConfig.load({})
 
 
-def test_an_unknown_setting_is_refused():
+def test_load_rejects_an_unknown_setting():
     with pytest.raises(UsageError, match="colour"):
         LeaderConfig.load(JOURNAL, colour="blue")

@@ -1,4 +1,4 @@
-"""Tools whose schemas make a validator work hard, beside an honest one."""
+"""Tools whose schemas are expensive to validate, beside an honest tool."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from nexus_tools.tool import FailureReason, ToolFqn
 
 pytestmark = pytest.mark.anyio
 
-# The text is one that the engine cannot match from its cache: each pattern follows 1 900 positions.
+# The engine cannot match this text from its cache: each pattern follows 1 900 positions.
 PATTERNS = [{"pattern": f"(a|b)*a(a|b){{1900}}c{i}"} for i in range(5)]
 INVOCATIONS = 12
 
@@ -26,8 +26,8 @@ async def test_leader_closes_an_honest_invocation_beside_costly_ones(world, serv
     identity = await world.new_leader()
     async with world.running(identity):
         refused = await world.request(costly, *inputs)
-        [asked] = await world.request(honest, {"a": 1, "b": 2})
-        [closed] = await world.closed(asked)
+        [requests] = await world.request(honest, {"a": 1, "b": 2})
+        [closed] = await world.closed(requests)
         assert isinstance(closed.state, State.Settled)
-        failed = [each.state for each in await world.closed(*refused)]
+        failed = [invocation.state for invocation in await world.closed(*refused)]
     assert [state.reason for state in failed] == [FailureReason.INPUT_INVALID] * INVOCATIONS

@@ -1,4 +1,4 @@
-"""Executions that would cost their leader more than they pay: whoever starts them gains nothing."""
+"""Executions that try to cost their leader more than they pay do not benefit their owner."""
 
 import asyncio
 from functools import partial
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 SOURCE, WRITER, READER, SMALL = (
     f"xyz.example.costs.{name}@1" for name in ("source", "writer", "reader", "small")
 )
-# The executions of an owner may owe 2 000 units of gas, at 1 000 MIST on a localnet.
+# The executions of an owner may owe 2 000 gas units of 1 000 MIST on a localnet.
 MOST_MIST = 2_000_000
 TIMEOUT_S = 60
 
@@ -90,14 +90,14 @@ def edge(origin, target, kind=EdgeKind.NORMAL):
 FIRST = Vertex("source", SOURCE, entry_ports=("size", "count"))
 
 
-def wired(ports):
-    """One output that goes to many ports of another tool."""
+def one_to_many(ports):
+    """Return edges from one output to many ports of another tool."""
     edges = tuple(edge("source.ok.text", f"reader.{port}") for port in ports)
     return Document((FIRST, Vertex("reader", READER)), edges, dialect=DIALECT)
 
 
-def listed(ports):
-    """The outputs of iterations that go to many ports, as lists."""
+def lists_to_many(ports):
+    """Return edges from the outputs of iterations to many ports, as lists."""
     edges = (
         edge("source.ok.numbers", "writer.number", EdgeKind.FOR_EACH),
         *(edge("writer.ok.text", f"reader.{port}", EdgeKind.COLLECT) for port in ports),
@@ -106,18 +106,18 @@ def listed(ports):
     return Document(vertices, edges, dialect=DIALECT)
 
 
-def fanned(regions):
-    """One list that begins many regions."""
+def many_regions(regions):
+    """Return edges from one list that start many regions."""
     vertices = tuple(Vertex(f"small{number}", SMALL) for number in range(regions))
     edges = tuple(
-        edge("source.ok.numbers", f"{each.name}.number", EdgeKind.FOR_EACH) for each in vertices
+        edge("source.ok.numbers", f"{vertex.name}.number", EdgeKind.FOR_EACH) for vertex in vertices
     )
     return Document((FIRST, *vertices), edges, dialect=DIALECT)
 
 
 @pytest.fixture
-async def signed(signing):
-    """A leader that signs its calls, the file of its key, and tools that sign what they answer."""
+async def signing_leader(signing):
+    """Return a leader that signs its calls, its key file, and tools that sign their answers."""
     read.clear()
     async with signing.serving(source, writer, reader):
         yield signing.leader, signing.key_file
@@ -127,8 +127,8 @@ async def money(world, key):
     return await world.client.balance(key.address)
 
 
-async def carried(world, leader, document, values, *, until, signing_key=None, **terms):
-    """Run an execution as far as it goes; what the leader gained by it, in MIST."""
+async def leader_gain_mist(world, leader, document, values, *, until, signing_key=None, **terms):
+    """Run an execution as far as possible, and return the leader's gain in MIST."""
     workflow = await world.publish(document)
     terms = {"funds_mist": 10**10, "max_outcome_bytes": 65_000, **terms}
     async with world.running(leader, signing_key=signing_key):
@@ -139,7 +139,7 @@ async def carried(world, leader, document, values, *, until, signing_key=None, *
 
 
 async def first_closing(world, execution, kind):
-    """The first event of a kind about an invocation of an execution."""
+    """Return the first event of a kind about an invocation of an execution."""
     mine = set()
     kinds = event_filter(world.deployment, InvocationRequested, kind)
     async with asyncio.timeout(TIMEOUT_S):
@@ -155,70 +155,72 @@ async def first_closing(world, execution, kind):
     raise AssertionError("events end")
 
 
-async def declined(world, execution):
-    """Wait for the first failure of an execution: its inputs are larger than a leader may read."""
+async def wait_for_failure(world, execution):
+    """Wait for the first failure of an execution, whose inputs exceed a leader's limit."""
     assert (await first_closing(world, execution, InvocationFailed)).reason == "input_invalid"
 
 
 @pytest.mark.parametrize(
     ("document", "values"),
     [
-        (wired("abcdefgh"), {"size": 60_000, "count": 0}),
-        (wired("abcd"), {"size": 60_000, "count": 0}),
-        (listed("ijkl"), {"size": 0, "count": 8}),
+        (one_to_many("abcdefgh"), {"size": 60_000, "count": 0}),
+        (one_to_many("abcd"), {"size": 60_000, "count": 0}),
+        (lists_to_many("ijkl"), {"size": 0, "count": 8}),
     ],
     ids=["eight ports", "four ports", "lists"],
 )
-async def test_leader_declines_costly_inputs_before_it_calls_the_tool(
-    world, signed, document, values
+async def test_leader_declines_costly_inputs_before_the_call(
+    world, signing_leader, document, values
 ):
-    leader, key = signed
-    gained = await carried(
+    leader, key = signing_leader
+    gain_mist = await leader_gain_mist(
         *(world, leader, document, values),
-        until=partial(declined, world),
+        until=partial(wait_for_failure, world),
         signing_key=key,
     )
-    assert gained >= -MOST_MIST
+    assert gain_mist >= -MOST_MIST
     assert read == []
 
 
-async def test_usual_inputs_are_read_and_paid(world, signed):
-    leader, key = signed
-    gained = await carried(
-        *(world, leader, wired("abcdefgh"), {"size": 100, "count": 0}),
+async def test_usual_inputs_are_read_and_paid(world, signing_leader):
+    leader, key = signing_leader
+    gain_mist = await leader_gain_mist(
+        *(world, leader, one_to_many("abcdefgh"), {"size": 100, "count": 0}),
         until=world.ended,
         signing_key=key,
     )
-    assert gained > 0
+    assert gain_mist > 0
     assert read == [100]
 
 
 async def test_leader_earns_by_opening_many_regions(world):
     leader = await world.new_leader()
     async with serving(ToolServer([source, small])) as url:
-        for each in (source, small):
-            await world.register_tool(each.definition(f"{url}/{each.fqn}"))
-        gained = await carried(
-            *(world, leader, fanned(16), {"size": 0, "count": 2}), until=world.ended, max_steps=1
+        for definition in (source, small):
+            await world.register_tool(definition.definition(f"{url}/{definition.fqn}"))
+        gain_mist = await leader_gain_mist(
+            *(world, leader, many_regions(16), {"size": 0, "count": 2}),
+            until=world.ended,
+            max_steps=1,
         )
-    assert gained > 0
+    assert gain_mist > 0
 
 
-async def test_a_large_last_answer_costs_at_most_what_may_be_owed(world):
+async def test_large_last_answer_costs_at_most_the_credit(world):
     leader = await world.new_leader()
     async with serving(ToolServer([source])) as url:
         await world.register_tool(source.definition(f"{url}/{SOURCE}"))
         alone = Document((FIRST,), (), dialect=DIALECT)
-        gained = await carried(
+        gain_mist = await leader_gain_mist(
             *(world, leader, alone, {"size": 60_000, "count": 0}), until=world.ended
         )
-    assert gained >= -MOST_MIST
+    assert gain_mist >= -MOST_MIST
 
 
-async def test_a_stranger_spends_more_than_its_leader_loses(world, signed):
-    """Three executions of the worst kind: what they leave is deleted, which pays storage back."""
-    leader, key = signed
-    workflow = await world.publish(wired("abcdefgh"))
+async def test_untrusted_party_spends_more_than_the_leader_loses(world, signing_leader):
+    """Three executions of the worst kind; deleting them refunds their storage deposits."""
+    leader, key = signing_leader
+    workflow = await world.publish(one_to_many("abcdefgh"))
     terms = {"funds_mist": 10**10, "max_outcome_bytes": 65_000, "lasts_ms": 600_000}
     values = {"source": {"size": 60_000, "count": 0}}
     executions = Executions(world.client, world.deployment)
@@ -226,7 +228,7 @@ async def test_a_stranger_spends_more_than_its_leader_loses(world, signed):
         mine, theirs = await money(world, world.key), await money(world, leader.key)
         for _ in range(3):
             execution = await world.begin(workflow, values, **terms)
-            await declined(world, execution)
+            await wait_for_failure(world, execution)
             await world.ended(execution)
             await executions.clean(execution)
     spent, lost = mine - await money(world, world.key), theirs - await money(world, leader.key)

@@ -28,7 +28,7 @@ ME, OTHER = Address.of(0x21), Address.of(0x22)
 TOOL, REQUESTER = Address.of(0x31), Address.of(0x32)
 FQN = "xyz.example.math.add@1"
 
-# The fields of the events in invocation.move, in their order.
+# The fields of the events in the order of invocation.move.
 FIELDS = {
     "InvocationRequested": (
         *(ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS)),
@@ -72,21 +72,24 @@ def read(*items):
 A, B, C = (Address.of(number) for number in (0xA1, 0xA2, 0xA3))
 
 
-def test_requests_for_this_leader_are_assigned_and_others_are_not():
+def test_page_assigns_only_requests_for_this_leader():
     page = read(requested(1, A, ME, OTHER), requested(2, B, OTHER), requested(3, C, OTHER, ME))
-    assert [(each.invocation, each.place) for each in page.assigned] == [(A, 0), (C, 1)]
+    assert [(assignment.invocation, assignment.place) for assignment in page.assigned] == [
+        (A, 0),
+        (C, 1),
+    ]
 
 
-def test_the_cursor_is_that_of_the_last_item():
+def test_page_has_the_cursor_of_the_last_item():
     progress = Progress(Cursor.after_checkpoint(9))
     assert read(requested(1, A, ME), progress).cursor == progress.cursor
 
 
-def test_a_page_of_progress_alone_is_empty():
+def test_page_with_only_progress_is_empty():
     assert read(Progress(Cursor.after_checkpoint(9))).is_empty
 
 
-def test_who_closed_an_invocation_tells_how_it_was_closed_here():
+def test_page_records_how_an_invocation_was_closed_for_this_leader():
     failure = (OTHER, "timed_out", "late", 1_300, 2_000, 0)
     page = read(
         settled(1, A, ME),
@@ -96,7 +99,7 @@ def test_who_closed_an_invocation_tells_how_it_was_closed_here():
     assert page.closed == {A: Closed.SETTLED, B: Closed.ELSEWHERE, C: Closed.ELSEWHERE}
 
 
-def test_an_expired_invocation_was_missed_and_deleting_it_changes_nothing():
+def test_expired_invocation_stays_missed_after_deletion():
     page = read(
         event(1, "InvocationExpired", A, (ME,), 0),
         event(2, "InvocationDeleted", A),
@@ -105,17 +108,17 @@ def test_an_expired_invocation_was_missed_and_deleting_it_changes_nothing():
     assert page.closed == {A: Closed.MISSED, B: Closed.ELSEWHERE}
 
 
-def test_only_the_own_fees_are_counted():
+def test_page_counts_only_own_fees():
     assert read(settled(1, A, ME), settled(2, B, OTHER), settled(3, C, ME)).fees_mist == 8_000
 
 
-def test_the_latest_time_of_any_event_is_kept():
+def test_page_keeps_the_latest_time():
     page = read(requested(1, A, OTHER, at_ms=5_000), settled(2, B, OTHER, at_ms=4_000))
     assert page.latest_ms == 5_000
 
 
 @pytest.mark.parametrize("package", [Address.of(0x99)])
-def test_events_of_another_package_mean_nothing(package):
+def test_page_ignores_events_of_another_package(package):
     leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100, False, 1, None)
     page = read(event(1, "InvocationRequested", A, *leaders, package=package))
     assert page.is_empty
@@ -126,26 +129,26 @@ def test_events_of_another_package_mean_nothing(package):
 NO_CHANGE = Change((), (), (), ())
 
 
-def told(place, value):
-    """An event of the module `execution`, by its value."""
+def execution_event(place, value):
+    """Return an event of the module `execution` with this value."""
     tag = StructTag(WORKFLOWS, "execution", type(value).__name__)
     contents = type(value).bcs.encode(value)
     chain_event = Event(WORKFLOWS, "execution", REQUESTER, tag, contents)
     return EventRecord(Cursor(place, 0, 0), chain_event, place, Digest(b"\1" * 32), 0)
 
 
-def test_executions_that_name_this_leader_are_kept_and_others_are_not():
+def test_page_keeps_only_executions_that_name_this_leader():
     page = read(
-        told(1, ExecutionLeadersChanged(A, (OTHER, ME))),
-        told(2, ExecutionLeadersChanged(B, (OTHER,))),
-        told(3, ExecutionEnded(C, TOOL, REQUESTER, "completed", 1, 0, 5)),
+        execution_event(1, ExecutionLeadersChanged(A, (OTHER, ME))),
+        execution_event(2, ExecutionLeadersChanged(B, (OTHER,))),
+        execution_event(3, ExecutionEnded(C, TOOL, REQUESTER, "completed", 1, 0, 5)),
     )
     assert page.executions == {A: True, B: False, C: False}
 
 
-def test_what_may_leave_something_to_do_is_told_in_its_order():
+def test_page_keeps_step_events_in_order():
     advanced = ExecutionAdvanced(A, B, Run(0, ()), NO_CHANGE)
-    page = read(settled(1, B, ME), told(2, advanced))
+    page = read(settled(1, B, ME), execution_event(2, advanced))
     assert [type(event).__name__ for event in page.steps] == [
         "InvocationSettled",
         "ExecutionAdvanced",

@@ -1,4 +1,4 @@
-"""What comes between an execution and its end, and how a Leader gets over it."""
+"""Failures, interruptions and retries in executions that a Leader runs."""
 
 import asyncio
 import zlib
@@ -73,7 +73,7 @@ async def count(to: int) -> Many:
 @pytest.fixture
 async def counting(world, serve_app, add_definition):
     app = CountingTool()
-    # Its windows are long: a process that starts anew may be slow.
+    # The windows are long, because a process may restart slowly.
     await world.register_tool(add_definition(await serve_app(app), timeout_ms=120_000))
     yield app
     app.gate.set()
@@ -85,16 +85,16 @@ async def send(world, call, execution, *arguments):
     return await world.invocations.send(builder)
 
 
-async def advanced(world, execution):
-    """The runs with which an ended execution went on, in order."""
+async def advanced_runs(world, execution):
+    """Return the runs that advanced an ended execution, in order."""
     events = await world.events_of(execution)
-    return [each.run.vertex for each in events if isinstance(each, moves.ExecutionAdvanced)]
+    return [event.run.vertex for event in events if isinstance(event, moves.ExecutionAdvanced)]
 
 
-# --- Money and consent
+# --- Funds and terms
 
 
-async def test_an_execution_that_is_short_of_funds_goes_on_when_it_is_refilled(world, counting):
+async def test_execution_without_funds_continues_after_a_refill(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)
     async with world.running(leader) as running:
@@ -111,21 +111,21 @@ async def test_an_execution_that_is_short_of_funds_goes_on_when_it_is_refilled(w
         assert transactions("nexus_leader_step_transactions_total") <= sent + 3
 
 
-async def test_leader_requests_executions_of_a_new_owner_at_once(world, counting, log):
+async def test_leader_requests_executions_of_a_new_owner_immediately(world, counting, log):
     leader = await world.new_leader()
     workflow = await world.publish(single())
     counting.gate.clear()
     async with world.running(leader):
         begun = [await world.begin(workflow, ONE) for _ in range(6)]
-        # Their fees are sure, though none is paid yet.
+        # Their fees are certain, although none is paid yet.
         await counting.wait_for(6)
         counting.gate.set()
-        ended = [await world.ended(each) for each in begun]
-    assert {each.status for each in ended} == {"completed"}
+        ended = [await world.ended(execution) for execution in begun]
+    assert {execution.status for execution in ended} == {"completed"}
     assert log.named("unprofitable") == []
 
 
-async def test_a_price_above_the_highest_one_ends_the_execution_with_the_reason(
+async def test_price_above_the_maximum_ends_the_execution_with_the_reason(
     world, serve_tools, add_tool
 ):
     definition = add_tool.definition(await serve_tools(add_tool))
@@ -135,25 +135,23 @@ async def test_a_price_above_the_highest_one_ends_the_execution_with_the_reason(
     async with world.running(leader):
         execution = await world.begin(workflow, CHAIN_INPUTS, max_price_mist=4_999)
         events = await world.events_of(execution)
-    refused = [each for each in events if isinstance(each, moves.RunRefused)]
-    assert [each.reason for each in refused] == ["price_too_high"]
+    refused = [event for event in events if isinstance(event, moves.RunRefused)]
+    assert [event.reason for event in refused] == ["price_too_high"]
     assert events[-1].status == "terminated"
 
 
-async def test_a_tool_that_was_unregistered_meanwhile_ends_the_execution_with_the_reason(
-    world, counting
-):
+async def test_unregistered_tool_ends_the_execution_with_the_reason(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)
     await world.tools.unregister("xyz.example.math.add@1")
     async with world.running(leader):
         events = await world.events_of(await world.begin(workflow, CHAIN_INPUTS))
-    assert [each.reason for each in events if isinstance(each, moves.RunRefused)] == [
+    assert [event.reason for event in events if isinstance(event, moves.RunRefused)] == [
         "tool_not_active"
     ]
 
 
-async def test_what_is_under_way_is_closed_when_its_execution_is_cancelled(world, counting):
+async def test_cancelled_execution_closes_its_pending_invocations(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)
     counting.gate.clear()
@@ -169,7 +167,7 @@ async def test_what_is_under_way_is_closed_when_its_execution_is_cancelled(world
 # --- Time
 
 
-async def test_a_retry_waits_for_its_time_and_an_execution_ends_with_its_own(world, counting):
+async def test_retry_waits_for_its_time_and_execution_ends_at_its_deadline(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(single(attempts=2, retry_after_ms=HOUR_MS))
     inputs = {"one": {"a": "no number", "b": 1}}
@@ -181,8 +179,8 @@ async def test_a_retry_waits_for_its_time_and_an_execution_ends_with_its_own(wor
             await world.ended(await world.begin(chain, CHAIN_INPUTS))
         first = await world.begin(workflow, inputs)
         second = await world.begin(workflow, inputs, lasts_ms=30 * MINUTE_MS)
-        for each in (first, second):
-            await world.events_of(each, until=moves.ExecutionAdvanced)
+        for execution in (first, second):
+            await world.events_of(execution, until=moves.ExecutionAdvanced)
         world.localnet.advance_clock(31 * MINUTE_MS)
         assert (await world.ended(second)).status == "timed_out"
         world.localnet.advance_clock(31 * MINUTE_MS)
@@ -190,9 +188,7 @@ async def test_a_retry_waits_for_its_time_and_an_execution_ends_with_its_own(wor
     assert (ended.status, ended.steps) == ("terminated", 2)
 
 
-async def test_an_invocation_that_nobody_closed_expires_by_the_execution_that_goes_on(
-    world, counting
-):
+async def test_unclosed_invocation_expires_when_its_execution_advances(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(single())
     counting.gate.clear()
@@ -202,18 +198,18 @@ async def test_an_invocation_that_nobody_closed_expires_by_the_execution_that_go
     world.localnet.advance_clock(HOUR_MS)
     async with world.running(leader):
         events = await world.events_of(execution)
-    change = next(each.change for each in events if isinstance(each, moves.ExecutionAdvanced))
-    assert [each.reason for each in change.failures] == ["expired"]
+    change = next(event.change for event in events if isinstance(event, moves.ExecutionAdvanced))
+    assert [failure.reason for failure in change.failures] == ["expired"]
     assert events[-1].status == "terminated"
 
 
-async def test_the_second_leader_requests_and_closes_what_the_first_one_did_not(world, counting):
+async def test_second_leader_acts_when_the_first_one_does_not(world, counting):
     absent, present = await world.new_leader("absent"), await world.new_leader("present")
     workflow = await world.publish(single())
     async with world.running(present):
         execution = await world.begin(workflow, ONE, leaders=[absent.id, present.id])
         own = await world.begin(workflow, ONE, leaders=[present.id])
-        # It has learnt of both when its own has ended.
+        # When its own execution has ended, it has seen the events of both.
         assert (await world.ended(own)).status == "completed"
         world.localnet.advance_clock(MINUTE_MS)
         requested = await world.events_of(execution, until=InvocationRequested)
@@ -224,13 +220,11 @@ async def test_the_second_leader_requests_and_closes_what_the_first_one_did_not(
     assert (ended.status, ended.steps) == ("completed", 1)
 
 
-# --- Ends of processes
+# --- Restarts
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-async def test_a_leader_killed_on_the_way_carries_on_and_advances_each_run_once(
-    world, counting, count
-):
+async def test_killed_leader_advances_each_run_once_after_restart(world, counting, count):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)
     options = {"CHECK_META": "false"}
@@ -242,15 +236,13 @@ async def test_a_leader_killed_on_the_way_carries_on_and_advances_each_run_once(
             process.kill()
             await process.wait()
         async with process_of(world, leader, **options):
-            ended = [await world.ended(each) for each in begun]
-    assert [each.status for each in ended] == ["completed"] * 3
-    assert [await advanced(world, each) for each in begun] == [[0, 1, 2]] * 3
+            ended = [await world.ended(execution) for execution in begun]
+    assert [execution.status for execution in ended] == ["completed"] * 3
+    assert [await advanced_runs(world, execution) for execution in begun] == [[0, 1, 2]] * 3
     assert max(counting.asked.values()) <= 2
 
 
-async def test_a_leader_without_journal_finds_executions_whose_beginning_it_does_not_read(
-    world, counting
-):
+async def test_leader_without_a_journal_finds_older_executions(world, counting):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)
     execution = await world.begin(workflow, CHAIN_INPUTS)
@@ -259,7 +251,7 @@ async def test_a_leader_without_journal_finds_executions_whose_beginning_it_does
         assert (await world.ended(execution)).status == "completed"
 
 
-async def test_a_leader_that_was_away_for_the_events_goes_on_from_the_records(world, counting):
+async def test_leader_resumes_from_records_when_it_missed_events(world, counting):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     workflow = await world.publish(CHAIN)
     async with world.running(second):
@@ -268,7 +260,7 @@ async def test_a_leader_that_was_away_for_the_events_goes_on_from_the_records(wo
         assert (await world.ended(execution)).status == "completed"
 
 
-async def test_a_closing_goes_alone_where_its_leader_may_not_request_what_follows(world, counting):
+async def test_closing_is_sent_alone_when_the_leader_may_not_request_the_next_run(world, counting):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     workflow = await world.publish(CHAIN)
     counting.gate.clear()
@@ -283,28 +275,35 @@ async def test_a_closing_goes_alone_where_its_leader_may_not_request_what_follow
         events = await world.events_of(execution)
         sample = closing.metrics.registry.get_sample_value
         assert sample("nexus_leader_invocations_closed_total", {"how": "settled"}) == 1
-    requested = [each.leaders for each in events if isinstance(each, InvocationRequested)]
+    requested = [event.leaders for event in events if isinstance(event, InvocationRequested)]
     assert requested == [(first.id,), (second.id,), (second.id,)]
     assert events[-1].status == "completed"
 
 
-# --- Strangers
+# --- Untrusted input
 
 
-async def published(world, document, chunks):
-    """A workflow whose document is another one than that of its plan."""
-    wanted = Publication.of(document, ToolFqn.parse("xyz.example.garbage@1"), "")
-    forged = replace(wanted, chunks=tuple(chunks))
+async def publish_with_document(world, document, chunks):
+    """Publish a workflow whose document does not match its plan."""
+    publication = Publication.of(document, ToolFqn.parse("xyz.example.garbage@1"), "")
+    forged = replace(publication, chunks=tuple(chunks))
     builder = TransactionBuilder()
     dag = forged.draft(builder, world.deployment, has_name=False)
     for step in forged.steps(Progress()):
         step(builder, world.deployment, dag)
     calls.publish(builder, world.deployment.workflows, dag)
     sent = await world.invocations.send(builder)
-    events = [each for each in world.parsed(sent) if isinstance(each, calls.DagPublished)]
-    tools = tuple(dict.fromkeys(each.fqn for each in document.vertices))
+    events = [event for event in world.parsed(sent) if isinstance(event, calls.DagPublished)]
+    tools = tuple(dict.fromkeys(vertex.fqn for vertex in document.vertices))
     return PublishedWorkflow(
-        events[0].dag, wanted.fqn, events[0].name, "", document, wanted.plan, tools, NO_SIZES
+        events[0].dag,
+        publication.fqn,
+        events[0].name,
+        "",
+        document,
+        publication.plan,
+        tools,
+        NO_SIZES,
     )
 
 
@@ -318,12 +317,10 @@ async def published(world, document, chunks):
     ],
     ids=["another", "bomb", "nothing", "deep"],
 )
-async def test_a_workflow_that_cannot_be_read_fails_its_own_runs_and_nobody_elses(
-    world, counting, chunk
-):
+async def test_unreadable_workflow_fails_only_its_own_runs(world, counting, chunk):
     leader = await world.new_leader()
     good = await world.publish(CHAIN)
-    garbage = await published(world, single(), [chunk])
+    garbage = await publish_with_document(world, single(), [chunk])
     commands = StepCommands(world.deployment, garbage.id, garbage.plan)
     async with world.running(leader):
         execution = await world.begin(garbage, ONE)
@@ -331,14 +328,14 @@ async def test_a_workflow_that_cannot_be_read_fails_its_own_runs_and_nobody_else
         commands.add(builder, execution, leader.id, RequestRun(Run("one")))
         await world.invocations.send(builder)
         others = [await world.begin(good, CHAIN_INPUTS) for _ in range(2)]
-        assert [(await world.ended(each)).status for each in others] == ["completed"] * 2
+        assert [(await world.ended(other)).status for other in others] == ["completed"] * 2
         events = await world.events_of(execution)
-    change = next(each.change for each in events if isinstance(each, moves.ExecutionAdvanced))
-    assert [each.reason for each in change.failures] == ["input_invalid"]
+    change = next(event.change for event in events if isinstance(event, moves.ExecutionAdvanced))
+    assert [failure.reason for failure in change.failures] == ["input_invalid"]
     assert events[-1].status == "terminated"
 
 
-async def test_a_long_list_starves_no_other_execution(world, serve_tools, counting):
+async def test_long_list_does_not_starve_other_executions(world, serve_tools, counting):
     await world.register_tool(count.definition(await serve_tools(count)))
     many = Document(
         (

@@ -1,4 +1,4 @@
-"""Who gets a slot, and when; the shares are reckoned by hand from the rule."""
+"""The distribution of slots; the expected shares are computed by hand from the rule."""
 
 import asyncio
 import random
@@ -14,7 +14,7 @@ TIMEOUT_S = 30
 
 
 class Holders:
-    """Tasks that want slots and keep them until they are told to leave."""
+    """Tasks that request slots and keep them until the test releases them."""
 
     def __init__(self, share, group):
         self.share = share
@@ -37,13 +37,13 @@ class Holders:
 
 
 @asynccontextmanager
-async def holders(total, each):
+async def holders(total, limit):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        found = Holders(FairShare(total, each), group)
+        active_holders = Holders(FairShare(total, limit), group)
         tasks = []
-        come = found.come
-        found.come = lambda *arguments: tasks.extend(new := come(*arguments)) or new
-        yield found
+        come = active_holders.come
+        active_holders.come = lambda *arguments: tasks.extend(new := come(*arguments)) or new
+        yield active_holders
         for task in tasks:
             task.cancel()
 
@@ -53,115 +53,115 @@ async def turns():
         await asyncio.sleep(0)
 
 
-async def test_one_that_takes_all_it_can_leaves_four_fifths():
-    async with holders(100, 100) as found:
-        found.come("slow", 200)
+async def test_greedy_key_leaves_four_fifths_of_the_slots():
+    async with holders(100, 100) as active:
+        active.come("slow", 200)
         await turns()
-        assert found.share.taken("slow") == 20
+        assert active.share.taken("slow") == 20
 
 
-async def test_nobody_has_more_than_each_may_have():
-    async with holders(100, 7) as found:
-        found.come("slow", 200)
+async def test_key_gets_at_most_its_limit():
+    async with holders(100, 7) as active:
+        active.come("slow", 200)
         await turns()
-        assert found.share.taken("slow") == 7
+        assert active.share.taken("slow") == 7
 
 
-async def test_ten_that_come_by_turns_and_take_all_they_can_have_as_many():
-    async with holders(112, 112) as found:
+async def test_ten_greedy_keys_in_turn_get_equally_many_slots():
+    async with holders(112, 112) as active:
         for _ in range(70):
             for number in range(10):
-                found.come(number)
+                active.come(number)
         await turns()
-        assert [found.share.taken(number) for number in range(10)] == [8] * 10
-        found.come("fast", 3)
+        assert [active.share.taken(number) for number in range(10)] == [8] * 10
+        active.come("fast", 3)
         await turns()
-        assert found.share.taken("fast") == 3
+        assert active.share.taken("fast") == 3
 
 
-async def test_ten_that_come_one_after_the_other_leave_some_for_an_eleventh():
-    async with holders(100, 100) as found:
+async def test_ten_successive_greedy_keys_leave_slots_for_another():
+    async with holders(100, 100) as active:
         for number in range(10):
-            found.come(number, 200)
+            active.come(number, 200)
             await turns()
-        assert [found.share.taken(number) for number in range(3)] == [20, 16, 13]
-        found.come("fast")
+        assert [active.share.taken(number) for number in range(3)] == [20, 16, 13]
+        active.come("fast")
         await turns()
-        assert found.share.taken("fast") == 1
+        assert active.share.taken("fast") == 1
 
 
-async def test_a_newcomer_beside_ten_tools_with_seventy_slow_calls_each_waits_for_nothing():
-    async with holders(4_096, 256) as found:
+async def test_new_key_does_not_wait_beside_ten_keys_with_seventy_slow_calls():
+    async with holders(4_096, 256) as active:
         for number in range(10):
-            found.come(number, 70)
+            active.come(number, 70)
         await turns()
-        assert [found.share.taken(number) for number in range(10)] == [70] * 10
-        found.come("fast", 70)
+        assert [active.share.taken(number) for number in range(10)] == [70] * 10
+        active.come("fast", 70)
         await turns()
-        assert found.share.taken("fast") == 70
+        assert active.share.taken("fast") == 70
 
 
-async def test_who_has_the_fewest_goes_first_whoever_came_first():
-    async with holders(2, 2) as found:
-        found.come("a")
-        found.come("b")
+async def test_key_with_the_fewest_slots_is_first_regardless_of_arrival():
+    async with holders(2, 2) as active:
+        active.come("a")
+        active.come("b")
         await turns()
-        found.come("b")
-        found.come("c")
-        found.leave("a")
+        active.come("b")
+        active.come("c")
+        active.leave("a")
         await turns()
-        assert found.order == ["a", "b", "c"]
+        assert active.order == ["a", "b", "c"]
 
 
-async def test_those_that_have_as_many_take_turns():
-    async with holders(1, 1) as found:
-        found.come("a", 3)
-        found.come("b", 3)
+async def test_keys_with_equally_many_slots_alternate():
+    async with holders(1, 1) as active:
+        active.come("a", 3)
+        active.come("b", 3)
         for key in ("a", "b", "a", "b", "a"):
             await turns()
-            assert found.order[-1] == key
-            found.leave(key)
+            assert active.order[-1] == key
+            active.leave(key)
         await turns()
-        assert found.order == ["a", "b", "a", "b", "a", "b"]
+        assert active.order == ["a", "b", "a", "b", "a", "b"]
 
 
-async def test_many_that_give_up_at_once_hand_no_slot_to_each_other():
-    async with holders(4, 4) as found:
-        tasks = found.come("a", 10) + found.come("b", 10)
+async def test_cancelled_waiters_do_not_pass_slots_to_each_other():
+    async with holders(4, 4) as active:
+        tasks = active.come("a", 10) + active.come("b", 10)
         await turns()
         for task in tasks:
             task.cancel()
         await turns()
-        found.come("c")
+        active.come("c")
         await turns()
-        assert found.order[-1] == "c"
+        assert active.order[-1] == "c"
 
 
-async def test_a_turn_that_comes_to_one_who_gave_up_goes_to_the_next():
-    async with holders(1, 1) as found:
-        found.come("a")
+async def test_slot_of_a_cancelled_waiter_goes_to_the_next():
+    async with holders(1, 1) as active:
+        active.come("a")
         await turns()
-        (gives_up,) = found.come("b")
-        found.come("c")
+        (gives_up,) = active.come("b")
+        active.come("c")
         await turns()
-        found.leave("a")
-        await asyncio.sleep(0)  # its turn has come, and it has not run yet
+        active.leave("a")
+        await asyncio.sleep(0)  # it has the slot but has not run yet
         gives_up.cancel()
         await turns()
-        assert found.order == ["a", "c"]
+        assert active.order == ["a", "c"]
 
 
 @pytest.mark.parametrize("seed", range(40))
-async def test_whatever_comes_and_goes_no_slot_is_lost_and_none_is_idle(seed):
+async def test_slots_are_never_lost_or_idle(seed):
     chance = random.Random(seed)
-    total, each = chance.choice([1, 2, 3, 8, 50]), chance.choice([1, 2, 5, 60])
-    share, running = FairShare(total, each), dict.fromkeys(range(12), 0)
+    total, limit = chance.choice([1, 2, 3, 8, 50]), chance.choice([1, 2, 5, 60])
+    share, running = FairShare(total, limit), dict.fromkeys(range(12), 0)
 
     async def hold(key):
         async with share.slot(key):
             running[key] += 1
             assert sum(running.values()) <= total
-            assert running[key] <= each
+            assert running[key] <= limit
             for _ in range(chance.randrange(5)):
                 await asyncio.sleep(0)
             running[key] -= 1
@@ -175,7 +175,7 @@ async def test_whatever_comes_and_goes_no_slot_is_lost_and_none_is_idle(seed):
             for _ in range(chance.randrange(3)):
                 await asyncio.sleep(0)
         await asyncio.gather(*tasks, return_exceptions=True)
-        async with asyncio.TaskGroup() as group:  # all slots are there again
+        async with asyncio.TaskGroup() as group:  # all slots are free again
             both = asyncio.Barrier(min(total, 12))
 
             async def meet(key):

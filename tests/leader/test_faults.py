@@ -1,4 +1,4 @@
-"""A node that is half-open, black-holed, dropped, reset, hung, killed, replaced or set back."""
+"""A node that is half-open, black-holed, reset, hanging, killed, replaced or rolled back."""
 
 import asyncio
 import re
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 TIMEOUT_S = 20
 
-# Long for a node of this machine, and short for a test that waits for it to be over.
+# Long for a local node, but short enough for a test that waits for the timeout.
 QUICK = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 2_000}
 PATIENT = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 30_000}
 
@@ -41,9 +41,9 @@ async def add(world, serve_tools, add_tool):
 
 
 async def results(world, ids):
-    """What `add` gave, once all are settled; each once, as the chain has it."""
+    """Return the results of `add` after all invocations settled, each exactly once."""
     closed = await world.closed(*ids)
-    return [each.state.ports.as_json()["result"] for each in closed]
+    return [invocation.state.ports.as_json()["result"] for invocation in closed]
 
 
 def node_up(leader):
@@ -54,15 +54,15 @@ def node_up(leader):
 
 
 @pytest.mark.parametrize("fault", ["swallow", "drop"])
-async def test_a_node_out_of_reach_is_told_once_and_nothing_is_lost(world, add, proxy, log, fault):
+async def test_unreachable_node_is_logged_once_and_nothing_is_lost(world, add, proxy, log, fault):
     identity = await world.new_leader()
     async with world.running(identity, url=proxy.url, **QUICK) as leader:
         assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
         lost = getattr(proxy, fault)()
         if lost is not None:
             await lost
-        told = await log.wait_for("not_ready")
-        assert "does not respond" in told["node"]
+        warning = await log.wait_for("not_ready")
+        assert "does not respond" in warning["node"]
         assert "does not respond" in leader.problems()["node"]
         assert node_up(leader) == 0
         ids = await world.request(add, {"a": 20, "b": 22}, {"a": 3, "b": 4})
@@ -74,7 +74,7 @@ async def test_a_node_out_of_reach_is_told_once_and_nothing_is_lost(world, add, 
     assert log.warnings == ["not_ready"]
 
 
-async def test_a_connection_that_died_without_a_word_is_made_anew(world, add, proxy, log):
+async def test_dead_connection_is_replaced(world, add, proxy, log):
     identity = await world.new_leader()
     async with world.running(identity, url=proxy.url, **QUICK):
         assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
@@ -85,7 +85,7 @@ async def test_a_connection_that_died_without_a_word_is_made_anew(world, add, pr
     assert log.readiness == ["not_ready", "ready"]
 
 
-async def test_connections_that_are_reset_cost_nothing_but_time(world, add, proxy, log):
+async def test_connection_resets_cost_only_time(world, add, proxy, log):
     identity = await world.new_leader()
     async with world.running(identity, url=proxy.url, **QUICK):
         for number in range(5):
@@ -95,7 +95,7 @@ async def test_connections_that_are_reset_cost_nothing_but_time(world, add, prox
     assert set(log.warnings) <= {"not_ready"}
 
 
-async def test_a_slow_node_is_a_ready_one(world, add, proxy, log):
+async def test_slow_node_is_ready(world, add, proxy, log):
     proxy.delay_s = 0.02
     identity = await world.new_leader()
     async with world.running(identity, url=proxy.url, **PATIENT):
@@ -103,10 +103,10 @@ async def test_a_slow_node_is_a_ready_one(world, add, proxy, log):
     assert log.warnings == []
 
 
-# --- Other nodes at the same place
+# --- Other nodes at the same address
 
 
-async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone_on_with(
+async def test_node_of_another_chain_is_rejected_until_the_right_one_is_back(
     world, add, proxy, log
 ):
     right = proxy.target
@@ -118,7 +118,7 @@ async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone
             proxy.reset()
             while world.deployment.chain_id not in leader.problems().get("node", ""):
                 await log.wait_for("not_ready", len(log.named("not_ready")) + 1)
-            # The other chain has no such invocation, and none of the Leader's coins.
+            # The other chain does not have the invocation or the Leader's coins.
             ids = await world.request(add, {"a": 20, "b": 22})
             assert "not " + world.deployment.chain_id in leader.problems()["node"]
             assert "start the Leader again" in leader.problems()["node"]
@@ -129,7 +129,7 @@ async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone
     assert set(log.warnings) == {"not_ready"}
 
 
-async def test_another_chain_behind_a_gateway_that_loses_headers_is_not_believed(world, add, log):
+async def test_other_chain_behind_a_gateway_without_headers_is_rejected(world, add, log):
     identity = await world.new_leader()
     with ThreadedLocalnet() as other:
         async with (
@@ -155,7 +155,7 @@ async def add_apart(apart, serve_tools, add_tool):
     return await apart[2].register_tool(add_tool.definition(await serve_tools(add_tool)))
 
 
-async def test_a_node_that_hangs_is_told_and_waited_for(apart, add_apart, log):
+async def test_hanging_node_is_reported_and_awaited(apart, add_apart, log):
     own, _, world = apart
     identity = await world.new_leader()
     async with world.running(identity, **QUICK):
@@ -168,9 +168,7 @@ async def test_a_node_that_hangs_is_told_and_waited_for(apart, add_apart, log):
     assert log.readiness == ["not_ready", "ready"]
 
 
-async def test_what_happened_before_a_node_was_killed_is_settled_after_it_is_back(
-    apart, add_apart, log
-):
+async def test_events_before_a_node_crash_are_settled_after_its_restart(apart, add_apart, log):
     own, state, world = apart
     identity = await world.new_leader()
     async with world.running(identity, **QUICK):
@@ -182,7 +180,7 @@ async def test_what_happened_before_a_node_was_killed_is_settled_after_it_is_bac
         await log.wait_for("ready")
 
 
-async def test_what_a_node_that_was_set_back_has_open_again_is_settled_again(
+async def test_invocations_reopened_by_a_rollback_are_settled_again(
     apart, add_apart, log, tmp_path
 ):
     own, state, world = apart
@@ -201,12 +199,10 @@ async def test_what_a_node_that_was_set_back_has_open_again_is_settled_again(
         again = await world.request(add_apart, {"a": 40, "b": 2})
         assert await results(world, again) == [42]
         await log.wait_for("ready")
-    assert [e for e in log.named("not_ready") if "went back" in e.get("node", "")]
+    assert [e for e in log.named("not_ready") if "rolled back" in e.get("node", "")]
 
 
-async def test_a_node_that_was_set_back_and_has_grown_before_the_next_beat_is_noticed(
-    world, add, log
-):
+async def test_rollback_is_detected_when_the_chain_grows_before_the_next_beat(world, add, log):
     identity = await world.new_leader()
     before = await world.request(add, {"a": 1, "b": 2})
     snapshot = world.localnet.snapshot()
@@ -227,7 +223,7 @@ async def test_a_node_that_was_set_back_and_has_grown_before_the_next_beat_is_no
 
 @pytest.fixture
 async def waiting(world, serve_tools):
-    """A tool that gives what it takes; an event that it was called, and one it waits for."""
+    """Return a tool that waits, an event set by its call, and the event that it waits for."""
     called, goes_on = asyncio.Event(), asyncio.Event()
 
     @tool("xyz.example.math.wait@1")
@@ -240,9 +236,7 @@ async def waiting(world, serve_tools):
     return await world.register_tool(wait.definition(await serve_tools(wait))), called, goes_on
 
 
-async def test_a_node_that_was_set_back_while_the_leader_was_off_and_has_grown_is_noticed(
-    world, waiting, log
-):
+async def test_rollback_while_the_leader_is_off_is_detected_after_growth(world, waiting, log):
     waiting, called, goes_on = waiting
     identity = await world.new_leader()
     snapshot = world.localnet.snapshot()
@@ -263,16 +257,14 @@ async def test_a_node_that_was_set_back_while_the_leader_was_off_and_has_grown_i
     assert noticed["code"] == WENT_BACK
 
 
-async def test_a_closing_that_is_gone_is_noticed_though_its_event_was_never_read(
-    world, waiting, log
-):
+async def test_rolled_back_closing_is_detected_without_its_event(world, waiting, log):
     waiting, called, goes_on = waiting
     identity = await world.new_leader()
     async with world.running(identity) as leader:
         ids = await world.request(waiting, {"a": 42})
         await called.wait()
         snapshot = world.localnet.snapshot()
-        leader.stop()  # it reads no events any more, and finishes what it has begun
+        leader.stop()  # it stops reading events and finishes its work
         goes_on.set()
     assert await results(world, ids) == [42]
     world.localnet.revert(snapshot)
@@ -287,7 +279,7 @@ async def test_a_closing_that_is_gone_is_noticed_though_its_event_was_never_read
 # --- Starting
 
 
-async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
+async def test_leader_reports_that_it_waits_for_its_node(world, add, proxy, log):
     identity = await world.new_leader()
     await proxy.drop()
     async with world.client_at(proxy.url) as client:
@@ -305,7 +297,7 @@ async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
 
 
 @pytest.mark.parametrize("fault", ["swallow", "drop"])
-async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log, fault):
+async def test_leader_can_be_stopped_while_it_waits_for_its_node(world, proxy, log, fault):
     identity = await world.new_leader()
     lost = getattr(proxy, fault)()
     if lost is not None:
@@ -324,7 +316,7 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
-async def test_leader_follows_a_chain_that_is_set_back_across_an_advance(world, add):
+async def test_leader_follows_a_rollback_across_an_advance(world, add):
     identity = await world.new_leader()
     async with world.running(identity, **QUICK):
         assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
@@ -333,7 +325,7 @@ async def test_leader_follows_a_chain_that_is_set_back_across_an_advance(world, 
         assert await results(world, await world.request(add, {"a": 20, "b": 22})) == [42]
         world.localnet.revert(snapshot)
         async with world.again() as after:
-            # The same request has the same id as the one that was settled.
+            # The repeated request has the ID of the settled one.
             assert await results(after, await after.request(add, {"a": 20, "b": 22})) == [42]
             assert await results(after, await after.request(add, {"a": 3, "b": 4})) == [7]
 
@@ -353,23 +345,23 @@ async def test_leader_calls_no_tool_while_no_worker_can_pay(world, serve_tools, 
         amount = (await client.balance(identity.key.address)) - 9_000_000
         builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], identity.id)
         await client.execute(builder)
-    [wanted] = await world.request(registered, {"a": 7})
+    [request] = await world.request(registered, {"a": 7})
     async with asyncio.timeout(TIMEOUT_S), world.running(identity, heartbeat_ms=10) as leader:
         problem = (await log.wait_for("not_ready"))["workers"]
         amount, receiver = re.search(r"send ([\d.]+) SUI or more to (0x\w+)", problem).groups()
         assert receiver == str(identity.key.address)
         world.localnet.fund(identity.key.address, round(float(amount) * 10**9))
-        assert await results(world, [wanted]) == [7]
+        assert await results(world, [request]) == [7]
         assert leader.problems() == {}
     [balance] = balances
-    # A closing takes 1 000 units of gas at least, at 1 000 MIST.
+    # A closing costs at least 1 000 gas units of 1 000 MIST.
     assert balance >= 1_000_000
 
 
-async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(world, waiting, log):
+async def test_leader_without_time_leaves_the_invocation_to_its_backup(world, waiting, log):
     waiting, _, goes_on = waiting
     busy, backup = await world.new_leader("busy"), await world.new_leader("backup")
-    # Two windows of 25 s: with such a margin no time is left from the beginning.
+    # Two windows of 25 s: with this margin no time is left from the start.
     async with world.running(busy, closing_margin_ms=50_000):
         ids = await world.request(waiting, {"a": 7}, leaders=[busy.id, backup.id])
         assert (await log.wait_for("left_to_backup"))["invocation"] == str(ids[0])
@@ -380,7 +372,7 @@ async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(wor
         assert await results(world, ids) == [7]
 
 
-async def test_what_was_closed_without_the_leader_hearing_of_it_is_not_sent_again(world, add, log):
+async def test_closed_invocation_is_not_sent_again_when_its_event_was_missed(world, add, log):
     identity = await world.new_leader()
     async with Gateway(world.localnet.url).running() as gateway:
         url = gateway.network.url

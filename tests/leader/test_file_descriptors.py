@@ -19,24 +19,24 @@ print(json.dumps([before, allowed_calls(calls), resource.getrlimit(resource.RLIM
 """
 
 
-def limited(soft, hard, calls):
-    """In a process with these limits: calls allowed before and after room was made, and limits."""
+def limits_in_process(soft, hard, calls):
+    """Return the allowed calls before and after raising the limits, and the new limits."""
     command = [sys.executable, "-c", PROGRAM, *map(str, (soft, hard, calls))]
     return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
 
 
 @pytest.mark.parametrize(("limit", "calls"), [(1_024, 256), (4_096, 1_280), (10, 1)])
-def test_each_call_has_three_descriptors_and_the_rest_is_kept(limit, calls):
+def test_each_call_needs_three_descriptors_beside_the_reserve(limit, calls):
     assert calls_within(limit) == calls
 
 
-def test_the_soft_limit_is_raised_to_what_is_needed_and_no_further():
-    assert limited(512, 2_048, 400) == [85, 400, [1_456, 2_048]]
+def test_soft_limit_is_raised_only_to_the_required_number():
+    assert limits_in_process(512, 2_048, 400) == [85, 400, [1_456, 2_048]]
 
 
-def test_a_hard_limit_bounds_the_calls():
-    assert limited(512, 1_024, 4_096) == [85, 256, [1_024, 1_024]]
+def test_hard_limit_bounds_the_calls():
+    assert limits_in_process(512, 1_024, 4_096) == [85, 256, [1_024, 1_024]]
 
 
-def test_what_is_enough_stays():
-    assert limited(2_000, 2_048, 100) == [100, 100, [2_000, 2_048]]
+def test_sufficient_limit_is_not_changed():
+    assert limits_in_process(2_000, 2_048, 100) == [100, 100, [2_000, 2_048]]

@@ -1,4 +1,4 @@
-"""Outcomes whose consequences compute much: their gas is paid by no other execution."""
+"""Outcomes whose next steps are expensive: other executions do not pay for their gas."""
 
 import pytest
 
@@ -47,8 +47,8 @@ def edge(origin, target, kind=EdgeKind.NORMAL):
 SINGLE = Document((Vertex("one", SOURCE, entry_ports=("n",)),), (), dialect=DIALECT)
 
 
-def looping(starts):
-    """One edge opens a loop in which many vertices with many ports may start."""
+def loop_document(starts):
+    """Return a document in which one edge opens a loop with many start vertices and many ports."""
     vertices = [Vertex("begin", SOURCE, entry_ports=("n",)), Vertex("join", JOIN)]
     vertices += [Vertex(f"s{number}", WIDE) for number in range(starts)]
     edges = [edge("begin.ok.value", f"s0.{PORTS[0]}", EdgeKind.STATIC)]
@@ -65,7 +65,7 @@ def looping(starts):
 
 
 def closing_of(number, document):
-    """An answer to the first run of an execution of its own."""
+    """Return a closing with an answer to the first run of a separate execution."""
     plan, fqn = plan_of(document), ToolFqn.parse("xyz.example.effort@1")
     published = PublishedWorkflow(DAG, fqn, Address.of(9), "", document, plan, (), NO_SIZES)
     reference = ObjectReference(DAG, 1, Digest(bytes(32)))
@@ -91,38 +91,40 @@ def closing_of(number, document):
 
 
 async def batches(config, closings):
-    """The numbers of closings that share transactions."""
-    queue, found = ClosingQueue(config), []
+    """Return the sizes of the batches in which closings are sent."""
+    queue, sizes = ClosingQueue(config), []
     for closing in closings:
         queue.put(closing)
     while len(queue):
         batch = await queue.take(32)
-        found.append([int.from_bytes(one.assignment.invocation, "big") for one in batch])
-    return found
+        sizes.append([int.from_bytes(one.assignment.invocation, "big") for one in batch])
+    return sizes
 
 
-async def test_outcome_that_opens_a_large_loop_shares_no_transaction(config):
-    documents = [SINGLE, SINGLE, looping(16), SINGLE, SINGLE]
-    closings = [closing_of(number, each) for number, each in enumerate(documents)]
+async def test_outcome_that_opens_a_large_loop_gets_its_own_transaction(config):
+    documents = [SINGLE, SINGLE, loop_document(16), SINGLE, SINGLE]
+    closings = [closing_of(number, document) for number, document in enumerate(documents)]
     assert await batches(config, closings) == [[0, 1], [2], [3, 4]]
 
 
-async def test_outcome_that_is_not_taken_with_it_shares_a_transaction(config):
-    closings = [closing_of(number, each) for number, each in enumerate([SINGLE, looping(16)])]
+async def test_outcome_without_advance_shares_a_transaction(config):
+    closings = [
+        closing_of(number, document) for number, document in enumerate([SINGLE, loop_document(16)])
+    ]
     closings[1].continuation.extent = Extent.NOTHING
     assert await batches(config, closings) == [[0, 1]]
 
 
-async def test_outcomes_that_open_small_loops_share_transactions_up_to_a_bound(config):
-    # Each has an effort of 75 + 2 * (60 + 20 + 7 * 32) = 683, and 4 096 are the most: 5 fit.
-    closings = [closing_of(number, looping(2)) for number in range(7)]
+async def test_outcomes_that_open_small_loops_share_transactions_up_to_a_limit(config):
+    # Each has an effort of 75 + 2 * (60 + 20 + 7 * 32) = 683; the limit is 4 096, so 5 fit.
+    closings = [closing_of(number, loop_document(2)) for number in range(7)]
     assert await batches(config, closings) == [[0, 1, 2, 3, 4], [5, 6]]
 
 
-def test_effort_grows_with_the_vertices_that_a_block_starts():
-    few, many = plan_of(looping(2)), plan_of(looping(16))
+def test_effort_grows_with_the_start_vertices_of_a_block():
+    few, many = plan_of(loop_document(2)), plan_of(loop_document(16))
     edges = few.vertices["begin"].variants["ok"]
-    # An edge takes 75, and each start of the loop 60 + 20, and 7 for each of its 32 ports.
+    # An edge costs 75, each start of the loop 60 + 20, and each of its 32 ports 7.
     assert following_effort(few, edges) == 75 + 2 * (60 + 20 + 7 * 32)
     edges = many.vertices["begin"].variants["ok"]
     assert following_effort(many, edges) == 75 + 16 * (60 + 20 + 7 * 32)
@@ -135,8 +137,8 @@ PAIR = Document(
 )
 
 
-async def test_transaction_has_room_for_the_runs_that_follow_its_outcomes(config):
-    """It follows 20 edges and requests 20 runs at most, together: two for each of ten outcomes."""
+async def test_transaction_leaves_capacity_for_the_following_runs(config):
+    """A transaction follows 20 edges and requests 20 runs at most: two for each of ten outcomes."""
     closings = [closing_of(number, PAIR) for number in range(12)]
     assert await batches(config, closings) == [[*range(10)], [10, 11]]
 

@@ -1,4 +1,4 @@
-"""The reference has every setting, every metric and every event of the log."""
+"""The reference documents each setting, metric and log event."""
 
 import re
 from pathlib import Path
@@ -14,28 +14,28 @@ SOURCES = [*(ROOT / "nexus_tools" / "leader").rglob("*.py"), ROOT / "nexus_tools
 
 
 def rows(heading):
-    """The first cells of the table under a heading, of which one may have several names."""
+    """Return the names in the first column of the table under a heading."""
     text = re.search(rf"^## {heading}$(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
     cells = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
     return [name for cell in cells for name in re.findall(r"`([a-z_]+)`", cell)]
 
 
-def test_the_table_of_settings_is_made_from_the_settings():
+def test_settings_table_is_generated_from_the_settings():
     assert leader_settings.with_table(PAGE) == PAGE, "run scripts/leader_settings.py"
 
 
 @pytest.mark.parametrize("name", LeaderConfig.model_fields)
-def test_every_setting_says_what_it_sets(name):
+def test_each_setting_has_a_description(name):
     assert LeaderConfig.model_fields[name].description.endswith(".")
     assert f"\n| `{name.upper()}` |" in PAGE
 
 
-def test_every_metric_stands_in_the_reference_and_no_other():
+def test_reference_lists_exactly_the_metrics():
     names = [metric.name for metric in LeaderMetrics().registry.collect()]
     assert sorted(rows("Metrics")) == sorted(names)
 
 
-def test_every_event_of_the_log_stands_in_the_reference_and_no_other():
+def test_reference_lists_exactly_the_log_events():
     logged = r'_log\.(?:debug|info|warning|error|exception)\(\s*"(\w+)"'
     events = {event for source in SOURCES for event in re.findall(logged, source.read_text())}
     assert set(rows("The log")) == events

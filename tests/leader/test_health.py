@@ -13,13 +13,13 @@ async def ask(port, path):
         return await client.get(f"http://127.0.0.1:{port}{path}")
 
 
-async def test_a_leader_without_problems_is_alive_and_ready():
+async def test_leader_without_problems_is_alive_and_ready():
     async with serve_health(health_app(dict, LeaderMetrics()), 0) as port:
         assert (await ask(port, "/healthz")).status_code == 200
         assert (await ask(port, "/readyz")).json() == {"status": "ready", "problems": {}}
 
 
-async def test_a_leader_with_problems_is_alive_and_not_ready():
+async def test_leader_with_problems_is_alive_and_not_ready():
     problems = {"closer": "no gas"}
     async with serve_health(health_app(lambda: problems, LeaderMetrics()), 0) as port:
         assert (await ask(port, "/healthz")).status_code == 200
@@ -29,7 +29,7 @@ async def test_a_leader_with_problems_is_alive_and_not_ready():
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-async def test_a_page_whose_name_was_made_to_lead_here_reads_nothing(path):
+async def test_health_rejects_foreign_host_names(path):
     async with (
         serve_health(health_app(dict, LeaderMetrics()), 0) as port,
         httpx.AsyncClient() as http,
@@ -41,7 +41,7 @@ async def test_a_page_whose_name_was_made_to_lead_here_reads_nothing(path):
             assert (await http.get(url, headers={"host": f"{host}:{port}"})).status_code == 200
 
 
-async def test_metrics_are_in_the_text_format_of_prometheus():
+async def test_metrics_have_the_prometheus_text_format():
     metrics = LeaderMetrics()
     metrics.assigned.labels("primary").inc(3)
     async with serve_health(health_app(dict, metrics), 0) as port:
@@ -50,13 +50,13 @@ async def test_metrics_are_in_the_text_format_of_prometheus():
     assert 'nexus_leader_invocations_assigned_total{place="primary"} 3.0' in response.text
 
 
-async def test_two_leaders_count_each_for_itself():
+async def test_two_leaders_have_separate_metrics():
     first, second = LeaderMetrics(), LeaderMetrics()
     first.open.inc()
     assert b"nexus_leader_invocations_open 0.0" in second.render()[0]
 
 
-async def test_a_taken_port_is_said_in_words(unused_tcp_port):
+async def test_occupied_port_is_reported(unused_tcp_port):
     with pytest.raises(UsageError) as caught:
         async with serve_health(health_app(dict, LeaderMetrics()), unused_tcp_port):
             pass

@@ -21,13 +21,13 @@ TIMEOUT_S = 20
 
 
 def resolver_of(*addresses):
-    asked = []
+    resolved_hosts = []
 
     async def resolve(host):
-        asked.append(host)
+        resolved_hosts.append(host)
         return addresses
 
-    return resolve, asked
+    return resolve, resolved_hosts
 
 
 async def get(url, guard, resolve):
@@ -38,20 +38,20 @@ async def get(url, guard, resolve):
 @pytest.mark.parametrize(
     "address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:127.0.0.1"]
 )
-async def test_a_name_that_resolves_to_a_private_address_is_not_connected_to(
+async def test_client_refuses_a_name_that_resolves_to_a_private_address(
     serve_bytes, respond, address
 ):
     server = await serve_bytes(respond())
     port = server.url.rsplit(":", 1)[1]
-    resolve, asked = resolver_of(address)
+    resolve, resolved_hosts = resolver_of(address)
     with pytest.raises(NoResponseError):
         await get(f"http://rebinding.example:{port}/", AddressGuard(http=True), resolve)
-    assert asked == ["rebinding.example"]
+    assert resolved_hosts == ["rebinding.example"]
     assert server.requests == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "2130706433", "0x7f.1", "127.1"])
-async def test_a_literal_of_a_loopback_address_is_not_connected_to(serve_bytes, respond, host):
+async def test_client_refuses_a_literal_loopback_address(serve_bytes, respond, host):
     server = await serve_bytes(respond())
     port = server.url.rsplit(":", 1)[1]
     resolve, _ = resolver_of("127.0.0.1")
@@ -60,21 +60,19 @@ async def test_a_literal_of_a_loopback_address_is_not_connected_to(serve_bytes, 
     assert server.requests == []
 
 
-async def test_the_connection_goes_to_the_resolved_address_with_the_name_in_host(
-    serve_bytes, respond
-):
+async def test_connection_uses_the_resolved_address_and_the_host_name(serve_bytes, respond):
     server = await serve_bytes(respond(body=b"{}"))
     port = server.url.rsplit(":", 1)[1]
-    resolve, asked = resolver_of("127.0.0.1")
+    resolve, resolved_hosts = resolver_of("127.0.0.1")
     guard = AddressGuard(networks=LOOPBACK, http=True)
     response = await get(f"http://tools.example:{port}/meta", guard, resolve)
     assert response.body == b"{}"
-    assert asked == ["tools.example"]
+    assert resolved_hosts == ["tools.example"]
     head, _ = server.requests[0]
     assert f"host: tools.example:{port}\r\n" in head.lower()
 
 
-async def test_a_name_is_resolved_once_for_one_connection(serve_bytes, respond):
+async def test_name_is_resolved_once_per_connection(serve_bytes, respond):
     server = await serve_bytes(respond(body=b"{}"))
     port = server.url.rsplit(":", 1)[1]
     resolved = [["127.0.0.1"], ["10.0.0.1"]]
@@ -87,7 +85,7 @@ async def test_a_name_is_resolved_once_for_one_connection(serve_bytes, respond):
     assert len(resolved) == 1
 
 
-async def test_tls_names_the_host_of_the_url(make_certificate):
+async def test_tls_uses_the_host_of_the_url(make_certificate):
     certificate = make_certificate("tools.example")
     names = []
     context = certificate.server_context()
@@ -117,14 +115,14 @@ async def test_tls_names_the_host_of_the_url(make_certificate):
 
 @pytest.mark.parametrize("host", ["a..example", "a" * 64 + ".example", ".example"])
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_a_host_that_no_resolver_takes_gives_no_response(scheme, host):
+async def test_unresolvable_host_gives_no_response(scheme, host):
     system = SystemResolver()
     guard = AddressGuard(networks=LOOPBACK, http=True)
     with closing(system), pytest.raises(NoResponseError):
         await get(f"{scheme}://{host}:1/", guard, system)
 
 
-async def test_a_proxy_of_the_environment_is_not_used(serve_bytes, respond, monkeypatch):
+async def test_environment_proxy_is_not_used(serve_bytes, respond, monkeypatch):
     proxy = await serve_bytes(respond())
     server = await serve_bytes(respond(body=b"{}"))
     monkeypatch.setenv("HTTP_PROXY", proxy.url)
@@ -135,7 +133,7 @@ async def test_a_proxy_of_the_environment_is_not_used(serve_bytes, respond, monk
     assert proxy.requests == []
 
 
-async def test_a_redirect_is_a_response_and_is_not_followed(serve_bytes, respond):
+async def test_redirect_is_not_followed(serve_bytes, respond):
     target = await serve_bytes(respond(body=b"secret"))
     server = await serve_bytes(respond(302, headers=[f"Location: {target.url}/"]))
     resolve, _ = resolver_of()
@@ -151,8 +149,8 @@ async def test_cookies_are_not_kept(serve_bytes, respond, http_client):
     assert all("cookie" not in head.lower() for head, _ in server.requests)
 
 
-async def test_a_name_that_nobody_resolves_keeps_threads_for_others(monkeypatch):
-    """Also after those who asked have given up: a thread that hangs cannot be ended."""
+async def test_hanging_lookups_leave_threads_for_other_names(monkeypatch):
+    """This holds even after the callers were cancelled: a hanging thread cannot be stopped."""
     hanging, end = threading.Semaphore(0), threading.Event()
     genuine = socket.getaddrinfo
 

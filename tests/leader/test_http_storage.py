@@ -1,4 +1,4 @@
-"""A storage behind a URL, on a raw server: what is asked of it, and what its responses mean."""
+"""A storage behind a URL, on a raw server: its requests and the meaning of its responses."""
 
 import pytest
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def storage(http_client, serve_bytes, respond):
-    """A storage whose server responds with this; and the server."""
+    """Return a factory of storages whose server sends this response, with the server."""
 
     async def make(*response):
         server = await serve_bytes(respond(*response))
@@ -19,7 +19,7 @@ def storage(http_client, serve_bytes, respond):
     return make
 
 
-async def test_a_value_is_had_by_its_key(storage):
+async def test_storage_returns_the_value_of_a_key(storage):
     fetch, server = await storage(200, b"[1, 2]")
     assert await fetch(b"6d3f-_~.Q", 1_000) == b"[1, 2]"
     head, _ = server.requests[0]
@@ -28,49 +28,49 @@ async def test_a_value_is_had_by_its_key(storage):
 
 
 @pytest.mark.parametrize("status", [404, 410])
-async def test_a_value_that_is_not_there_is_not_found(storage, status):
+async def test_storage_raises_not_found_for_a_missing_value(storage, status):
     fetch, _ = await storage(status)
     with pytest.raises(NotFoundError):
         await fetch(b"a", 1_000)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-async def test_a_storage_that_leads_elsewhere_is_not_followed(storage, status):
-    """Who keeps values could lead a leader to where its machine alone may look."""
+async def test_storage_does_not_follow_redirects(storage, status):
+    """A storage could redirect the leader to addresses that only its machine can reach."""
     fetch, _ = await storage(status, b"", ["Location: http://127.0.0.1:8080/"])
-    with pytest.raises(ValidationError, match="leads elsewhere, which is not followed"):
+    with pytest.raises(ValidationError, match="a redirect, which is not followed"):
         await fetch(b"a", 1_000)
 
 
 @pytest.mark.parametrize("status", [400, 414, 422])
-async def test_a_key_that_a_storage_does_not_take_is_not_asked_for_again(storage, status):
+async def test_rejected_key_is_not_requested_again(storage, status):
     fetch, _ = await storage(status)
-    with pytest.raises(ValidationError, match=f"takes no such key: it responds with {status}"):
+    with pytest.raises(ValidationError, match=f"rejects the key with status {status}"):
         await fetch(b"a", 1_000)
 
 
 @pytest.mark.parametrize("status", [201, 204, 401, 429, 500, 503])
-async def test_another_status_is_trouble_of_the_storage(storage, status):
+async def test_other_status_is_a_storage_error(storage, status):
     fetch, _ = await storage(status, b"1" if status == 201 else b"")
     with pytest.raises(UnreachableError, match=f"responds with {status}"):
         await fetch(b"a", 1_000)
 
 
-async def test_a_value_has_as_many_bytes_as_are_asked_for_at_most(storage):
+async def test_value_has_at_most_the_requested_bytes(storage):
     fetch, _ = await storage(200, b"x" * 100)
     assert len(await fetch(b"a", 100)) == 100
-    with pytest.raises(ValidationError, match="it has more than 99 bytes"):
+    with pytest.raises(ValidationError, match="the value has more than 99 bytes"):
         await fetch(b"a", 99)
 
 
-async def test_a_compressed_response_is_not_taken(storage):
-    """It could be a bomb."""
+async def test_compressed_response_is_rejected(storage):
+    """It could be a decompression bomb."""
     fetch, _ = await storage(200, b"x", ["Content-Encoding: gzip"])
     with pytest.raises(UnreachableError, match="the response is compressed"):
         await fetch(b"a", 1_000)
 
 
-async def test_a_storage_that_is_away_does_not_respond(http_client, unused_tcp_port):
+async def test_unreachable_storage_raises_storage_down(http_client, unused_tcp_port):
     fetch = http_storage(http_client, f"http://127.0.0.1:{unused_tcp_port}/{{key}}")
     with pytest.raises(UnreachableError, match="does not respond"):
         await fetch(b"a", 1_000)

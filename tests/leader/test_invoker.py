@@ -22,31 +22,29 @@ pytestmark = pytest.mark.anyio
 
 OK = b'{"ok": {"result": 3}}'
 TIMEOUT_S = 20
-UNCONNECTED = Failure(FailureReason.UNREACHABLE, "no connection to the tool")
-BROKEN = Failure(FailureReason.UNREACHABLE, "the connection to the tool broke")
+UNCONNECTED = Failure(FailureReason.UNREACHABLE, "cannot connect to the tool")
+BROKEN = Failure(FailureReason.UNREACHABLE, "the connection to the tool was interrupted")
 ONCE = {"first_pause_ms": 60_000, "longest_pause_ms": 60_000}
 """Half of such a pause is longer than what is left of a window: each call sends one request."""
 
 
-async def test_a_tool_of_the_toolkit_is_invoked(make_invoker, make_call, serve_tools, add_tool):
+async def test_invoker_calls_a_toolkit_tool(make_invoker, make_call, serve_tools, add_tool):
     url = await serve_tools(add_tool)
     assert await make_invoker().invoke(make_call(url)) == Answer("ok", {"result": 3})
 
 
-async def test_a_base_url_may_end_in_a_slash(make_invoker, make_call, serve_tools, add_tool):
+async def test_base_url_may_end_in_a_slash(make_invoker, make_call, serve_tools, add_tool):
     url = await serve_tools(add_tool)
     assert await make_invoker().invoke(make_call(url + "/")) == Answer("ok", {"result": 3})
 
 
-async def test_the_request_carries_the_headers_of_the_protocol(
-    make_invoker, make_call, serve_bytes, respond
-):
+async def test_request_has_the_protocol_headers(make_invoker, make_call, serve_bytes, respond):
     server = await serve_bytes(respond(body=OK))
     before = datetime.now(UTC)
     await make_invoker().invoke(make_call(server.url, timeout_ms=5_000))
     head, body = server.requests[0]
     line, *lines = head.strip().split("\r\n")
-    headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
     invocation = "0x" + "a1".rjust(64, "0")
     assert line == "POST /invoke HTTP/1.1"
     assert json.loads(body) == {"a": 1, "b": 2}
@@ -73,7 +71,7 @@ async def test_the_request_carries_the_headers_of_the_protocol(
         (500, FailureReason.HTTP_ERROR),
     ],
 )
-async def test_a_status_has_its_reason_and_is_asked_once(
+async def test_status_maps_to_a_reason_without_retry(
     make_invoker, make_call, serve_bytes, *, respond, status, reason
 ):
     server = await serve_bytes(respond(status, headers=["Location: http://127.0.0.1:1/"]))
@@ -94,7 +92,7 @@ async def test_a_status_has_its_reason_and_is_asked_once(
     ],
     ids=["own word", "other framework", "no object", "too long"],
 )
-async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
+async def test_422_is_input_invalid_unless_it_concerns_the_key(
     make_invoker, make_call, serve_bytes, *, respond, problem, reason
 ):
     server = await serve_bytes(respond(422, problem))
@@ -110,7 +108,7 @@ async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
         (422, b'{"code": "key_reused"}', FailureReason.HTTP_ERROR),
     ],
 )
-async def test_a_refusal_of_this_leader_alone_is_declined_and_not_asked_again(
+async def test_refusal_of_this_leader_is_declined_without_retry(
     make_invoker, make_call, serve_bytes, *, respond, status, body, reason
 ):
     server = await serve_bytes(respond(status, body))
@@ -121,17 +119,17 @@ async def test_a_refusal_of_this_leader_alone_is_declined_and_not_asked_again(
     assert len(server.requests) == 1
 
 
-async def test_a_tool_whose_own_time_is_over_is_asked_once(
+async def test_tool_past_its_own_time_limit_is_called_once(
     make_invoker, make_call, serve_bytes, respond
 ):
     server = await serve_bytes(respond(504, b'{"code": "timed_out"}'))
     result = await make_invoker().invoke(make_call(server.url))
-    assert result == Failure(FailureReason.TIMED_OUT, "the tool ran out of its own time: 504")
+    assert result == Failure(FailureReason.TIMED_OUT, "the tool reached its own time limit: 504")
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("status", [409, 429, 502, 503, 504])
-async def test_a_busy_tool_is_asked_again_with_the_same_key(
+async def test_busy_tool_is_retried_with_the_same_key(
     make_invoker, make_call, serve_bytes, respond, status
 ):
     async def reply(writer, number):
@@ -149,9 +147,7 @@ async def test_a_busy_tool_is_asked_again_with_the_same_key(
     assert len(set(keys)) == 1
 
 
-async def test_a_call_that_runs_already_is_waited_for_and_runs_once(
-    make_invoker, make_call, serve_tools
-):
+async def test_running_call_is_awaited_and_runs_once(make_invoker, make_call, serve_tools):
     started, go_on = asyncio.Event(), asyncio.Event()
     runs = 0
 
@@ -169,7 +165,7 @@ async def test_a_call_that_runs_already_is_waited_for_and_runs_once(
         killed = group.create_task(make_invoker().invoke(make_call(url)))
         await started.wait()
         killed.cancel()
-        # More responses of 409 than any number of attempts would bear.
+        # More 409 responses than any limit of attempts would allow.
         restarted = group.create_task(make_invoker().invoke(make_call(url)))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.shield(restarted), 0.5)
@@ -180,13 +176,13 @@ async def test_a_call_that_runs_already_is_waited_for_and_runs_once(
 
 @pytest.fixture
 def serve_until_the_window_ends(serve_bytes, monkeypatch):
-    """Serves a response so often, and then a minute has passed: twice what a window has."""
+    """Serve a response several times, and then advance the clock by a minute, twice the window."""
 
     async def serve(response, count):
         async def reply(writer, number):
             if number == count:
-                began = invoker_module._now()
-                monkeypatch.setattr(invoker_module, "_now", lambda: began + 60)
+                start = invoker_module._now()
+                monkeypatch.setattr(invoker_module, "_now", lambda: start + 60)
             await response(writer, number)
 
         return await serve_bytes(reply)
@@ -197,11 +193,11 @@ def serve_until_the_window_ends(serve_bytes, monkeypatch):
 @pytest.mark.parametrize(
     ("timeout_ms", "outcome"),
     [
-        (20_000, Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")),
+        (20_000, Failure(FailureReason.TIMED_OUT, "the tool is still running the call: 409")),
         (120_000, None),
     ],
 )
-async def test_a_call_that_runs_until_the_window_ends_fails_only_if_it_had_its_time(
+async def test_running_call_fails_at_the_window_end_only_after_its_timeout(
     make_invoker, make_call, serve_until_the_window_ends, *, respond, timeout_ms, outcome
 ):
     response = respond(409, headers=["Retry-After: 3600"])
@@ -214,10 +210,10 @@ async def test_a_call_that_runs_until_the_window_ends_fails_only_if_it_had_its_t
     ("timeout_ms", "outcome"),
     [(20_000, BROKEN), (120_000, Declined(BROKEN))],
 )
-async def test_unreachable_tool_is_left_to_the_next_leader_unless_it_had_its_time(
+async def test_unreachable_tool_is_left_to_the_next_leader_before_its_timeout(
     make_invoker, make_call, serve_until_the_window_ends, timeout_ms, outcome
 ):
-    """A leader that starts again late in its window may meet a tool that does the same."""
+    """A leader that restarts late in its window may meet a tool that is restarting too."""
 
     async def resets(writer, _number):
         writer.transport.abort()
@@ -227,7 +223,7 @@ async def test_unreachable_tool_is_left_to_the_next_leader_unless_it_had_its_tim
     assert len(server.requests) == 2
 
 
-async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
+async def test_busy_tool_is_abandoned_at_the_window_end(
     make_invoker, make_call, serve_until_the_window_ends, respond
 ):
     server = await serve_until_the_window_ends(respond(503), 7)
@@ -236,7 +232,7 @@ async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
     assert len(server.requests) == 7
 
 
-async def test_a_tool_that_comes_back_within_the_window_answers_all_that_waited(
+async def test_recovered_tool_responds_to_all_waiting_calls(
     make_invoker, make_call, serve_bytes, respond
 ):
     async def reply(writer, number):
@@ -253,7 +249,7 @@ async def test_a_tool_that_comes_back_within_the_window_answers_all_that_waited(
 
 
 @pytest.mark.parametrize("status", [None, 503])
-async def test_who_waits_holds_no_slot(
+async def test_waiting_call_holds_no_slot(
     make_invoker, make_call, serve_bytes, respond, unused_tcp_port, status
 ):
     good = await serve_bytes(respond(body=OK))
@@ -275,7 +271,7 @@ async def test_who_waits_holds_no_slot(
         waiting.cancel()
 
 
-async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
+async def test_tool_busy_beyond_the_window_is_not_retried(
     make_invoker, make_call, serve_bytes, respond
 ):
     server = await serve_bytes(respond(429, headers=["Retry-After: 60"]))
@@ -286,7 +282,7 @@ async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
     assert len(server.requests) == 1
 
 
-async def test_a_reset_connection_is_tried_again(make_invoker, make_call, serve_bytes, respond):
+async def test_reset_connection_is_retried(make_invoker, make_call, serve_bytes, respond):
     async def reply(writer, number):
         if number == 1:
             writer.transport.abort()
@@ -298,7 +294,7 @@ async def test_a_reset_connection_is_tried_again(make_invoker, make_call, serve_
     assert len(server.requests) == 2
 
 
-async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, serve_bytes, respond):
+async def test_truncated_body_is_retried(make_invoker, make_call, serve_bytes, respond):
     async def reply(writer, number):
         if number == 1:
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
@@ -309,7 +305,7 @@ async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, se
     assert await make_invoker().invoke(make_call(server.url)) == Answer("ok", {"result": 3})
 
 
-async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
+async def test_closed_port_is_unreachable(make_invoker, make_call, unused_tcp_port):
     call = make_call(f"http://127.0.0.1:{unused_tcp_port}")
     result = await make_invoker(**ONCE).invoke(call)
     assert result == Declined(UNCONNECTED)
@@ -335,7 +331,7 @@ async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_cal
         b'{"ok": ' + b"[" * 200 + b"]" * 200 + b"}",
     ],
 )
-async def test_a_response_without_an_answer_is_output_invalid(
+async def test_response_without_an_answer_is_output_invalid(
     make_invoker, make_call, serve_bytes, respond, body
 ):
     server = await serve_bytes(respond(body=body))
@@ -345,7 +341,7 @@ async def test_a_response_without_an_answer_is_output_invalid(
     assert 0 < len(result.detail.encode()) <= 200
 
 
-async def test_a_compressed_response_is_refused_without_inflating_it(
+async def test_compressed_response_is_refused_without_decompression(
     make_invoker, make_call, serve_bytes, respond
 ):
     bomb = gzip.compress(b" " * 50_000_000)
@@ -356,7 +352,7 @@ async def test_a_compressed_response_is_refused_without_inflating_it(
     assert "compressed" in result.detail
 
 
-async def test_a_response_that_declares_too_many_bytes_is_not_read(
+async def test_response_with_excessive_declared_length_is_not_read(
     make_invoker, make_call, serve_bytes
 ):
     async def reply(writer, _number):
@@ -370,7 +366,7 @@ async def test_a_response_that_declares_too_many_bytes_is_not_read(
     assert result.reason is FailureReason.OUTPUT_TOO_LARGE
 
 
-async def test_an_endless_response_is_cut_off(make_invoker, make_call, serve_bytes):
+async def test_endless_response_is_cut_off(make_invoker, make_call, serve_bytes):
     sent = 0
 
     async def reply(writer, _number):
@@ -389,7 +385,7 @@ async def test_an_endless_response_is_cut_off(make_invoker, make_call, serve_byt
     assert sent < 20_000_000
 
 
-async def test_a_slow_drip_ends_with_the_timeout_of_the_tool(make_invoker, make_call, serve_bytes):
+async def test_slow_response_ends_with_the_tool_timeout(make_invoker, make_call, serve_bytes):
     async def reply(writer, _number):
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
@@ -404,7 +400,7 @@ async def test_a_slow_drip_ends_with_the_timeout_of_the_tool(make_invoker, make_
     assert len(server.requests) == 1
 
 
-async def test_a_window_that_ends_before_the_timeout_says_nothing_about_the_tool(
+async def test_window_end_before_the_timeout_is_no_tool_failure(
     make_invoker, make_call, serve_bytes
 ):
     async def reply(_writer, _number):
@@ -415,9 +411,7 @@ async def test_a_window_that_ends_before_the_timeout_says_nothing_about_the_tool
         assert await make_invoker().invoke(make_call(server.url, window_s=0.1)) is None
 
 
-async def test_headers_beyond_the_limits_are_an_http_error(
-    make_invoker, make_call, serve_bytes, respond
-):
+async def test_oversized_headers_are_an_http_error(make_invoker, make_call, serve_bytes, respond):
     server = await serve_bytes(respond(body=OK, headers=[f"X-Large: {'x' * 20_000}"]))
     result = await make_invoker().invoke(make_call(server.url))
     assert isinstance(result, Failure)
@@ -431,7 +425,7 @@ async def test_too_many_headers_are_an_http_error(make_invoker, make_call, serve
     assert result.reason is FailureReason.HTTP_ERROR
 
 
-async def test_what_is_not_http_is_an_http_error(make_invoker, make_call, serve_bytes):
+async def test_invalid_http_is_an_http_error(make_invoker, make_call, serve_bytes):
     async def reply(writer, _number):
         writer.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
 
@@ -459,7 +453,7 @@ async def long_text(length: int) -> Text:
     ("length", "fits"),
     [(100 - len('ok{"text":""}'), True), (101 - len('ok{"text":""}'), False)],
 )
-async def test_an_outcome_has_at_most_the_bytes_that_are_paid_for(
+async def test_outcome_has_at_most_the_paid_bytes(
     make_invoker, make_call, serve_tools, length, fits
 ):
     from nexus_tools.tool import InterfaceValidator
@@ -490,16 +484,16 @@ async def test_an_outcome_has_at_most_the_bytes_that_are_paid_for(
         (b'{"code": "output_too_large"}', "status 422"),
     ],
 )
-async def test_a_tool_that_keeps_too_large_an_answer_says_how_large_it_is(
+async def test_oversized_answer_reports_its_size(
     make_invoker, make_call, serve_bytes, respond, problem, why
 ):
     server = await serve_bytes(respond(422, problem))
     result = await make_invoker().invoke(make_call(server.url))
-    detail = f"the tool kept an answer that is too large: {why}"
+    detail = f"the tool's answer is too large: {why}"
     assert result == Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
 
-async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_call, serve_app):
+async def test_invoker_limits_concurrent_requests(make_invoker, make_call, serve_app):
     running, most = 0, 0
     full = asyncio.Event()
     go_on = asyncio.Event()
@@ -527,10 +521,10 @@ async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_
     assert most == 2
 
 
-async def test_a_fast_tool_is_not_kept_waiting_by_ten_slow_ones(
+async def test_fast_tool_is_not_delayed_by_ten_slow_ones(
     make_invoker, make_call, serve_app, serve_bytes, respond
 ):
-    """Ten tools that do not respond, with seventy calls each, all of which are under way."""
+    """Ten tools do not respond to seventy calls each, all of which are in flight."""
     waiting = 0
     all_wait = asyncio.Event()
 
@@ -557,7 +551,7 @@ async def test_a_fast_tool_is_not_kept_waiting_by_ten_slow_ones(
             task.cancel()
 
 
-async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
+async def test_unreachable_tool_is_paused_after_several_failures(
     make_invoker, make_call, serve_bytes
 ):
     async def reply(writer, _number):
@@ -568,12 +562,12 @@ async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
     results = [await invoker.invoke(make_call(server.url)) for _ in range(2)]
     late = [make_call(server.url, window_s=1) for _ in range(2)]
     results += await asyncio.gather(*map(invoker.invoke, late))
-    assert all(each.failure.reason is FailureReason.UNREACHABLE for each in results)
+    assert all(result.failure.reason is FailureReason.UNREACHABLE for result in results)
     assert len(server.requests) == 2
     assert invoker.lanes.open_breakers() == 1
 
 
-async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_else(
+async def test_refused_address_is_reported_only_to_the_operator(
     config, make_call, answer_size, logged
 ):
     guard = AddressGuard(http=True)
@@ -584,11 +578,11 @@ async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_
         await invoker.invoke(make_call("http://localhost:1"))
     assert result == Declined(UNCONNECTED)
     assert [(line["event"], line["why"]) for line in logged] == [
-        ("address_refused", "the address is loopback (--allow-loopback allows it)")
+        ("address_refused", "the address is loopback (Pass --allow-loopback to allow it.)")
     ]
 
 
-async def test_another_tool_is_not_left_alone_with_it(
+async def test_other_tools_are_not_paused(
     make_invoker, make_call, serve_bytes, respond, unused_tcp_port
 ):
     server = await serve_bytes(respond(body=OK))
@@ -598,7 +592,7 @@ async def test_another_tool_is_not_left_alone_with_it(
     assert await invoker.invoke(other) == Answer("ok", {"result": 3})
 
 
-# --- Trying again
+# --- Retries
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -623,7 +617,7 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
         ("9" * 5_000, None),
     ],
 )
-def test_retry_after_is_seconds_or_a_date(header, milliseconds):
+def test_retry_after_parses_seconds_and_dates(header, milliseconds):
     assert retry_after_ms(header, NOW) == milliseconds
 
 
@@ -637,6 +631,6 @@ DATES = st.builds(
 
 
 @given(st.text() | DATES | st.from_regex(r"\w{3}, 0?1 Jan [0-9]{1,5} 0:0:0 [+-][0-9]{1,5}"))
-def test_no_retry_after_is_worse_than_nonsense(header):
-    wanted = retry_after_ms(header, NOW)
-    assert wanted is None or wanted >= 0
+def test_retry_after_ignores_invalid_values(header):
+    pause_ms = retry_after_ms(header, NOW)
+    assert pause_ms is None or pause_ms >= 0

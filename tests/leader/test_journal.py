@@ -37,7 +37,7 @@ def assignment_of(number):
 
 @pytest.fixture
 async def reopen(tmp_path):
-    """Opens the same journal, after closing it."""
+    """Return a function that closes the journal and opens it again."""
     opened = []
 
     async def open_it(identity=IDENTITY):
@@ -56,12 +56,12 @@ async def assign(journal, *numbers, closed=None, cursor="c"):
     return await journal.record_events(assigned, closed or {}, cursor, 0)
 
 
-async def test_a_new_journal_is_empty(reopen):
+async def test_new_journal_is_empty(reopen):
     memory = await (await reopen()).recall()
     assert (memory.cursor, memory.entries) == (None, ())
 
 
-async def test_events_and_their_cursor_are_there_after_a_restart(reopen):
+async def test_events_and_cursor_survive_a_restart(reopen):
     await assign(await reopen(), 1, 2, cursor="[7,0,0,null]")
     memory = await (await reopen()).recall()
     assert memory.cursor == "[7,0,0,null]"
@@ -69,7 +69,7 @@ async def test_events_and_their_cursor_are_there_after_a_restart(reopen):
     assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
-async def test_executions_are_kept_with_the_cursor_until_they_are_forgotten(reopen):
+async def test_executions_are_kept_until_they_are_forgotten(reopen):
     first, second = Address.of(0xE1), Address.of(0xE2)
     journal = await reopen()
     await journal.record_events([], {}, "c", 0, {first: True, second: True})
@@ -80,13 +80,13 @@ async def test_executions_are_kept_with_the_cursor_until_they_are_forgotten(reop
     assert (await (await reopen()).recall()).executions == (second,)
 
 
-async def test_an_event_that_comes_again_is_not_new(reopen):
+async def test_repeated_event_is_not_new(reopen):
     journal = await reopen()
     assert await assign(journal, 1) == (assignment_of(1),)
     assert await assign(journal, 1, 2) == (assignment_of(2),)
 
 
-async def test_what_is_requested_and_closed_on_one_page_is_not_new(reopen):
+async def test_request_closed_on_the_same_page_is_not_new(reopen):
     journal = await reopen()
     assert await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE}) == ()
     assert (await journal.recall()).entries == ()
@@ -100,7 +100,7 @@ async def test_what_is_requested_and_closed_on_one_page_is_not_new(reopen):
         Failure(FailureReason.TIMED_OUT, "the tool did not respond"),
     ],
 )
-async def test_an_outcome_is_remembered_as_it_was(reopen, outcome):
+async def test_outcome_survives_a_restart(reopen, outcome):
     journal = await reopen()
     await assign(journal, 1)
     await journal.called(Address.of(1))
@@ -110,7 +110,7 @@ async def test_an_outcome_is_remembered_as_it_was(reopen, outcome):
     assert (entry.stage, entry.outcome) == (Stage.KNOWN, outcome)
 
 
-async def test_what_is_closed_is_not_open_after_a_restart_and_the_rest_is_as_it_was(reopen):
+async def test_only_open_invocations_are_recalled_after_a_restart(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)
     for number in (1, 2):
@@ -123,7 +123,7 @@ async def test_what_is_closed_is_not_open_after_a_restart_and_the_rest_is_as_it_
     }
 
 
-async def test_no_event_opens_a_closed_invocation_again(reopen):
+async def test_event_does_not_reopen_a_closed_invocation(reopen):
     journal = await reopen()
     await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE})
     await journal.called(Address.of(1))
@@ -132,7 +132,7 @@ async def test_no_event_opens_a_closed_invocation_again(reopen):
     assert (await journal.recall()).entries == ()
 
 
-async def test_what_is_requested_once_more_at_another_time_is_new(reopen):
+async def test_request_at_another_time_is_new(reopen):
     journal = await reopen()
     await assign(journal, 1)
     await journal.closed({Address.of(1): Closed.SETTLED}, 0)
@@ -142,7 +142,7 @@ async def test_what_is_requested_once_more_at_another_time_is_new(reopen):
     assert (entry.assignment, entry.stage, entry.outcome) == (later, Stage.ASSIGNED, None)
 
 
-async def test_what_was_closed_before_it_expired_can_be_opened_again(reopen):
+async def test_invocation_closed_before_expiry_can_be_reopened(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, closed={Address.of(1): Closed.SETTLED})
     expires_at_ms = assignment_of(1).expires_at_ms
@@ -154,7 +154,7 @@ async def test_what_was_closed_before_it_expired_can_be_opened_again(reopen):
     assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
-async def test_the_last_that_were_closed_by_a_time_and_have_not_expired_are_told(reopen):
+async def test_closed_last_returns_the_latest_unexpired_invocations(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3, 4)
     for number, closed_at_ms in ((1, 1_000), (2, 1_500), (3, 2_500)):
@@ -164,7 +164,7 @@ async def test_the_last_that_were_closed_by_a_time_and_have_not_expired_are_told
     assert await journal.closed_last(assignment_of(1).expires_at_ms, 9) == ()
 
 
-async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
+async def test_prune_deletes_only_old_closed_invocations(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)
     await journal.closed({Address.of(1): Closed.SETTLED}, 1_000)
@@ -173,30 +173,28 @@ async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
     assert [e.assignment.invocation for e in (await journal.recall()).entries] == [Address.of(3)]
 
 
-async def test_a_journal_of_another_leader_is_refused(reopen):
+async def test_open_rejects_the_journal_of_another_leader(reopen):
     await reopen()
     with pytest.raises(UsageError) as caught:
         await reopen("chain package other")
     assert caught.value.code == "journal_foreign"
 
 
-async def test_a_journal_in_use_is_refused(reopen, tmp_path):
+async def test_open_rejects_a_journal_in_use(reopen, tmp_path):
     await reopen()
     with pytest.raises(UsageError) as caught:
         await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
     assert caught.value.code == "journal_locked"
 
 
-async def test_a_journal_is_for_its_owner_alone(reopen, tmp_path, logged):
+async def test_journal_is_readable_only_by_its_owner(reopen, tmp_path, logged):
     await assign(await reopen(), 1)
     files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert files == dict.fromkeys(("journal.sqlite", "journal.sqlite-wal"), 0o600)
     assert logged == []
 
 
-async def test_a_journal_that_others_may_read_is_tightened_and_that_is_told(
-    reopen, tmp_path, logged
-):
+async def test_open_fixes_and_logs_the_permissions_of_a_readable_journal(reopen, tmp_path, logged):
     await (await reopen()).close()
     path = tmp_path / "journal.sqlite"
     path.chmod(0o644)
@@ -206,7 +204,7 @@ async def test_a_journal_that_others_may_read_is_tightened_and_that_is_told(
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 100])
-async def test_a_file_that_is_no_journal_is_refused(tmp_path, content):
+async def test_open_rejects_a_file_that_is_not_a_journal(tmp_path, content):
     path = tmp_path / "journal.sqlite"
     path.write_bytes(content)
     with pytest.raises(UsageError) as caught:
@@ -214,7 +212,7 @@ async def test_a_file_that_is_no_journal_is_refused(tmp_path, content):
     assert caught.value.code == "journal_invalid"
 
 
-async def test_journal_refuses_a_file_of_another_format(reopen, tmp_path):
+async def test_open_rejects_another_format(reopen, tmp_path):
     await (await reopen()).close()
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 7")
@@ -223,14 +221,14 @@ async def test_journal_refuses_a_file_of_another_format(reopen, tmp_path):
     assert caught.value.code == "journal_format_unsupported"
 
 
-async def test_a_folder_that_does_not_exist_is_refused(tmp_path):
+async def test_open_rejects_a_missing_folder(tmp_path):
     with pytest.raises(UsageError) as caught:
         await Journal.open(tmp_path / "none" / "journal.sqlite", IDENTITY)
     assert caught.value.code == "journal_invalid"
 
 
 @pytest.mark.parametrize("wrong", [{"fqn": None}, {"expires_at_ms": 2**64}])
-async def test_an_error_of_the_database_is_told_to_the_one_who_writes(reopen, wrong):
+async def test_database_error_reaches_the_writer(reopen, wrong):
     journal = await reopen()
     broken = replace(assignment_of(1), **wrong)
     with pytest.raises(NexusError) as caught:
@@ -249,7 +247,7 @@ async def test_writes_of_many_tasks_are_all_committed(reopen):
     assert stages == [Stage.KNOWN] * 300
 
 
-# The process tells on stdout what was committed, and is killed while it goes on.
+# The process prints each commit on stdout, and is killed while it continues.
 VICTIM = """
 import asyncio, sys
 from pathlib import Path
@@ -285,10 +283,8 @@ ORDER = ["assigned", "called", "known", "closed"]
 
 
 @pytest.mark.parametrize("stage", ORDER)
-async def test_a_kill_between_any_two_stages_loses_nothing_that_was_committed(
-    reopen, tmp_path, stage
-):
-    told = {}
+async def test_kill_between_stages_loses_no_committed_data(reopen, tmp_path, stage):
+    committed_stages = {}
     command = [sys.executable, "-c", VICTIM, str(tmp_path / "journal.sqlite")]
     victim = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     killed = False
@@ -296,27 +292,27 @@ async def test_a_kill_between_any_two_stages_loses_nothing_that_was_committed(
         number, _, reached = line.decode().rstrip().partition(" ")
         if not line.endswith(b"\n"):
             break
-        told[int(number)] = reached
+        committed_stages[int(number)] = reached
         if not killed and int(number) == 20 and reached == stage:
             victim.kill()
             killed = True
     assert await victim.wait() == -signal.SIGKILL
 
     memory = await (await reopen()).recall()
-    last = max(told)
+    last = max(committed_stages)
     stages = {int.from_bytes(e.assignment.invocation, "big"): e for e in memory.entries}
     assert set(stages) <= {last, last + 1}
     if last in stages:
-        assert ORDER.index(stages[last].stage.value) >= ORDER.index(told[last])
+        assert ORDER.index(stages[last].stage.value) >= ORDER.index(committed_stages[last])
     else:
-        assert told[last] in ("known", "closed")
+        assert committed_stages[last] in ("known", "closed")
     for number, entry in stages.items():
         if entry.stage is Stage.KNOWN:
             assert entry.outcome == Answer("ok", {"n": number})
     assert int(memory.cursor.strip("[").split(",")[0]) in (last, last + 1)
 
 
-async def test_the_file_is_a_write_ahead_database(reopen, tmp_path):
+async def test_journal_uses_write_ahead_logging(reopen, tmp_path):
     journal = await reopen()
     await assign(journal, 1)
     await journal.close()

@@ -12,7 +12,7 @@ ONE, TWO, UNKNOWN = map(Address.of, (1, 2, 3))
 
 @pytest.fixture
 async def path(tmp_path):
-    """The journal of a Leader that has ended."""
+    """Return the journal of a Leader that has stopped."""
     path = tmp_path / "journal.sqlite"
     journal = await Journal.open(path, "identity")
     terms = (Address.of(7), "xyz.example.math.add@1", 0, 1_000, 2_000, 3_000, 500, 100)
@@ -23,12 +23,12 @@ async def path(tmp_path):
     return path
 
 
-async def test_a_journal_tells_how_far_an_invocation_has_come(path):
+async def test_stage_of_returns_the_stage_of_an_invocation(path):
     assert (stage_of(path, ONE), stage_of(path, TWO)) == (Stage.ASSIGNED, Stage.KNOWN)
     assert stage_of(path, UNKNOWN) is None
 
 
-async def test_a_journal_that_its_leader_works_with_tells_nothing_and_is_left_alone(path):
+async def test_stage_of_returns_none_and_leaves_a_locked_journal_unchanged(path):
     journal = await Journal.open(path, "identity")
     assert stage_of(path, ONE) is None
     await journal.called(ONE)
@@ -36,7 +36,7 @@ async def test_a_journal_that_its_leader_works_with_tells_nothing_and_is_left_al
     assert stage_of(path, ONE) is Stage.CALLED
 
 
-async def test_a_file_that_is_no_journal_tells_nothing(tmp_path):
+async def test_stage_of_returns_none_for_a_file_that_is_not_a_journal(tmp_path):
     (tmp_path / "journal.sqlite").write_text("no journal")
     assert stage_of(tmp_path / "journal.sqlite", ONE) is None
     assert stage_of(tmp_path / "absent.sqlite", ONE) is None

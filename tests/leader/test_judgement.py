@@ -39,7 +39,7 @@ def judged(ports, max_outcome_bytes=10**9):
     return judge_response(response, VALIDATOR, outcome_bytes, max_outcome_bytes)
 
 
-def test_the_size_is_what_the_chain_counts():
+def test_answer_size_is_the_size_on_chain():
     # "ok", then BCS: 1 entry, name of 1 + 1 bytes, variant Inline, JSON text of 1 + 1 bytes.
     assert judged({"a": 5}, 2 + 1 + 2 + 1 + 2) == Answer("ok", {"a": 5})
     assert judged({"a": 5}, 2 + 1 + 2 + 1 + 2 - 1).reason is FailureReason.OUTPUT_TOO_LARGE
@@ -52,43 +52,43 @@ def test_the_size_is_what_the_chain_counts():
         {"text": "x" * MAX_OUTCOME_BYTES},
     ],
 )
-def test_what_no_transaction_takes_is_too_large(ports):
+def test_answer_beyond_the_transaction_limit_is_too_large(ports):
     assert judged(ports).reason is FailureReason.OUTPUT_TOO_LARGE
 
 
-def test_an_answer_above_its_limit_says_which_limit_it_takes():
-    detail = "the answer has 8 bytes, 7 are allowed: request it with --max-outcome-bytes 8 or more"
+def test_answer_above_its_limit_names_the_required_limit():
+    detail = "expected an answer of at most 7 bytes, got 8; use --max-outcome-bytes 8 or more"
     assert judged({"a": 5}, 7) == Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
     none = judged({"text": "x" * MAX_OUTCOME_BYTES})
-    assert none.detail.endswith(f"no transaction can have more than {MAX_OUTCOME_BYTES}")
+    assert none.detail.endswith(f"a transaction can hold at most {MAX_OUTCOME_BYTES}")
 
 
-def test_a_gateway_that_waited_too_long_is_not_the_tool():
+def test_gateway_timeout_is_not_attributed_to_the_tool():
     detail = "a gateway in front of the tool responded with 504"
     expected = Again(Failure(FailureReason.HTTP_ERROR, detail))
     assert judge_response(Response(504, "", b"<html>"), VALIDATOR, outcome_bytes, 9) == expected
     own = Response(504, "", b'{"code": "timed_out"}')
-    detail = "the tool ran out of its own time: 504"
+    detail = "the tool reached its own time limit: 504"
     expected = Failure(FailureReason.TIMED_OUT, detail)
     assert judge_response(own, VALIDATOR, outcome_bytes, 9) == expected
 
 
 @pytest.mark.parametrize("name", ["é", "", "x" * 101])
-def test_a_port_that_the_chain_cannot_name_is_invalid(name):
+def test_port_name_invalid_on_chain_is_output_invalid(name):
     assert judged({name: 1}).reason is FailureReason.OUTPUT_INVALID
 
 
-def test_a_busy_tool_may_be_asked_again():
+def test_busy_tool_may_be_retried():
     response = Response(429, "7", b"")
     result = judge_response(response, VALIDATOR, outcome_bytes, 100)
     expected = Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
     assert result == Again(expected, retry_after="7", is_of_leader=True)
 
 
-def test_a_tool_that_runs_already_may_be_asked_again_before_it_says():
+def test_running_call_may_be_retried_before_retry_after():
     response = Response(409, "3600", b"")
     result = judge_response(response, VALIDATOR, outcome_bytes, 100)
-    expected = Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")
+    expected = Failure(FailureReason.TIMED_OUT, "the tool is still running the call: 409")
     assert result == Again(expected, is_running=True)
 
 
@@ -96,5 +96,5 @@ def test_a_tool_that_runs_already_may_be_asked_again_before_it_says():
     ("text", "detail"),
     [("é" * 300, "é" * 100), ("a" + "é" * 300, "a" + "é" * 99), ("x" * 200, "x" * 200), ("", "")],
 )
-def test_a_detail_has_200_bytes_at_most_and_is_cut_between_characters(text, detail):
+def test_detail_is_cut_between_characters_to_200_bytes(text, detail):
     assert failure(FailureReason.TIMED_OUT, text).detail == detail

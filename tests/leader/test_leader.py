@@ -1,4 +1,4 @@
-"""The whole way: requested on chain, asked of the tool, written on chain."""
+"""The whole path: requested on chain, sent to the tool, and recorded on chain."""
 
 import asyncio
 from dataclasses import replace
@@ -42,12 +42,12 @@ async def divide(a: int, b: int) -> Quotient | DivisionByZero:
 
 @pytest.fixture
 async def add(world, serve_tools, add_tool):
-    """The tool `add`, served and registered."""
+    """Serve and register the tool `add`."""
     url = await serve_tools(add_tool)
     return await world.register_tool(add_tool.definition(url))
 
 
-async def test_an_outcome_is_settled_with_its_variant_and_ports(world, serve_tools):
+async def test_outcome_is_settled_with_variant_and_ports(world, serve_tools):
     url = await serve_tools(divide)
     registered = await world.register_tool(divide.definition(url))
     identity = await world.new_leader()
@@ -61,7 +61,7 @@ async def test_an_outcome_is_settled_with_its_variant_and_ports(world, serve_too
     assert second.state.ports.as_json() == {"reason": "division by zero"}
 
 
-async def test_what_was_requested_before_the_leader_started_is_settled(world, add):
+async def test_request_before_the_start_is_settled(world, add):
     identity = await world.new_leader()
     ids = await world.request(add, {"a": 1, "b": 2})
     async with world.running(identity):
@@ -69,9 +69,7 @@ async def test_what_was_requested_before_the_leader_started_is_settled(world, ad
     assert closed.state.ports.as_json() == {"result": 3}
 
 
-async def test_the_fees_are_the_workers_and_the_price_is_the_tools(
-    world, serve_tools, add_tool, logged
-):
+async def test_worker_gets_the_fee_and_tool_gets_the_price(world, serve_tools, add_tool, logged):
     identity = await world.new_leader()
     definition = add_tool.definition(await serve_tools(add_tool))
     terms = {"price_mist": 5_000, "leaders": (identity.id,)}
@@ -91,17 +89,19 @@ async def test_the_fees_are_the_workers_and_the_price_is_the_tools(
     fees = sum(units.parse_sui(line["fee"]) for line in lines)
     assert fees > 20 * 1_000_000
     assert (await world.client.balance_parts(add.payout)).in_address >= 20 * 5_000
-    assert {each.price_mist for each in closed} == {5_000}
+    assert {invocation.price_mist for invocation in closed} == {5_000}
     assert await world.client.balance(identity.key.address) > before
 
 
-async def test_many_invocations_are_settled_with_few_transactions(world, add):
+async def test_many_invocations_settle_with_few_transactions(world, add):
     identity = await world.new_leader()
     ids = await world.request(add, *[{"a": n, "b": 1} for n in range(60)])
     async with world.running(identity, max_transactions=1) as leader:
         closed = await world.closed(*ids)
         count = leader.metrics.registry.get_sample_value("nexus_leader_closing_size_count")
-    assert [each.state.ports.as_json()["result"] for each in closed] == list(range(1, 61))
+    assert [invocation.state.ports.as_json()["result"] for invocation in closed] == list(
+        range(1, 61)
+    )
     assert count < 20
 
 
@@ -110,25 +110,25 @@ async def test_many_invocations_are_settled_with_few_transactions(world, add):
 
 async def failure_of(world, registered, *, inputs=None, max_outcome_bytes=1_000, **config):
     identity = await world.new_leader()
-    wanted = {"a": 1, "b": 2} if inputs is None else inputs
-    ids = await world.request(registered, wanted, max_outcome_bytes=max_outcome_bytes)
+    values = {"a": 1, "b": 2} if inputs is None else inputs
+    ids = await world.request(registered, values, max_outcome_bytes=max_outcome_bytes)
     async with world.running(identity, **config):
         (closed,) = await world.closed(*ids)
     assert isinstance(closed.state, State.Failed)
     return closed.state
 
 
-async def test_inputs_that_do_not_fit_fail_as_input_invalid_and_the_event_says_why(world, add):
+async def test_schema_invalid_inputs_fail_with_input_invalid_and_a_detail(world, add):
     identity = await world.new_leader()
     async with world.running(identity):
         (one,) = await world.request(add, {"a": "one", "b": 2})
         await world.closed(one)
-    found = await world.invocations.outcome(one)
-    assert found.reason == FailureReason.INPUT_INVALID
-    assert "/a" in found.detail
+    results = await world.invocations.outcome(one)
+    assert results.reason == FailureReason.INPUT_INVALID
+    assert "/a" in results.detail
 
 
-async def test_a_tool_that_was_unregistered_fails_as_tool_not_registered(world, add):
+async def test_unregistered_tool_fails_with_tool_not_registered(world, add):
     identity = await world.new_leader()
     ids = await world.request(add, {"a": 1, "b": 2})
     await world.tools.unregister(add.definition.parse().fqn)
@@ -137,7 +137,7 @@ async def test_a_tool_that_was_unregistered_fails_as_tool_not_registered(world, 
     assert closed.state.reason == FailureReason.TOOL_NOT_REGISTERED
 
 
-async def test_a_server_of_another_interface_fails_as_definition_mismatch(
+async def test_server_with_another_interface_fails_with_definition_mismatch(
     world, serve_tools, add_definition
 ):
     url = await serve_tools(divide)
@@ -146,17 +146,15 @@ async def test_a_server_of_another_interface_fails_as_definition_mismatch(
     assert state.reason == FailureReason.DEFINITION_MISMATCH
 
 
-async def test_a_port_where_nobody_listens_fails_as_unreachable(
-    world, add_definition, unused_tcp_port
-):
+async def test_closed_port_fails_with_unreachable(world, add_definition, unused_tcp_port):
     definition = add_definition(f"http://127.0.0.1:{unused_tcp_port}", timeout_ms=1_000)
     registered = await world.register_tool(definition)
-    # Its window has 16 s, and it is asked again for 6 of them.
+    # The window has 16 s, of which 6 s are for retries.
     state = await failure_of(world, registered, closing_margin_ms=10_000)
     assert state.reason == FailureReason.UNREACHABLE
 
 
-async def test_an_address_that_is_not_allowed_is_refused_and_not_called(
+async def test_disallowed_address_is_refused_without_a_call(
     world, serve_bytes, respond, add_definition
 ):
     server = await serve_bytes(respond(body=OK))
@@ -166,7 +164,7 @@ async def test_an_address_that_is_not_allowed_is_refused_and_not_called(
     assert server.requests == []
 
 
-async def test_a_tool_that_hangs_fails_as_timed_out(world, serve_bytes, add_definition):
+async def test_hanging_tool_fails_with_timed_out(world, serve_bytes, add_definition):
     async def reply(_writer, _number):
         await asyncio.Event().wait()
 
@@ -176,15 +174,13 @@ async def test_a_tool_that_hangs_fails_as_timed_out(world, serve_bytes, add_defi
     assert state.reason == FailureReason.TIMED_OUT
 
 
-async def test_an_only_leader_that_has_no_time_for_a_tool_says_that_it_is_overloaded(
-    world, serve_bytes, add_definition
-):
+async def test_single_leader_without_time_fails_with_overloaded(world, serve_bytes, add_definition):
     async def reply(_writer, _number):
         await asyncio.Event().wait()
 
     server = await serve_bytes(reply)
     registered = await world.register_tool(add_definition(server.url, timeout_ms=10_000))
-    # Its window has 25 s, and it waits for one of them.
+    # The window has 25 s, of which it waits for one.
     state = await failure_of(world, registered, check_meta=False, closing_margin_ms=24_000)
     assert state.reason == FailureReason.OVERLOADED
 
@@ -198,7 +194,7 @@ async def test_an_only_leader_that_has_no_time_for_a_tool_says_that_it_is_overlo
         (200, b'{"ok": {"result": 3, "more": "' + b"x" * 1_000 + b'"}}', "output_too_large"),
     ],
 )
-async def test_a_bad_response_fails_with_its_reason(
+async def test_invalid_response_fails_with_its_reason(
     world, serve_bytes, *, respond, add_definition, status, body, reason
 ):
     server = await serve_bytes(respond(status, body))
@@ -211,7 +207,7 @@ async def test_a_bad_response_fails_with_its_reason(
 
 
 class BrokenResolver:
-    """Has a bug that shows the first times it is used."""
+    """A resolver with a bug that occurs in its first calls."""
 
     def __init__(self, times):
         self.left = times
@@ -226,7 +222,7 @@ class BrokenResolver:
         return ["127.0.0.1"]
 
 
-async def test_what_nobody_foresaw_is_told_in_short_and_the_invocation_is_carried_again(
+async def test_unexpected_error_is_logged_and_the_invocation_is_retried(
     world, serve_tools, add_tool, add_definition
 ):
     url = await serve_tools(add_tool)
@@ -238,15 +234,15 @@ async def test_what_nobody_foresaw_is_told_in_short_and_the_invocation_is_carrie
             ids = await world.request(registered, {"a": 1, "b": 2})
             (closed,) = await world.closed(*ids)
     assert closed.state.ports.as_json() == {"result": 3}
-    told = [entry for entry in entries if entry["event"] == "carried_again"]
-    assert [entry["invocation"] for entry in told] == [str(ids[0])] * 3
-    assert all(entry["error"].startswith("RuntimeError at test_leader.py:") for entry in told)
-    assert all(entry.keys() == {"event", "log_level", "invocation", "error"} for entry in told)
+    log_lines = [entry for entry in entries if entry["event"] == "carried_again"]
+    assert [entry["invocation"] for entry in log_lines] == [str(ids[0])] * 3
+    assert all(entry["error"].startswith("RuntimeError at test_leader.py:") for entry in log_lines)
+    assert all(entry.keys() == {"event", "log_level", "invocation", "error"} for entry in log_lines)
     trouble = {"where": "carrier"}
     assert leader.metrics.registry.get_sample_value("nexus_leader_trouble_total", trouble) == 3
 
 
-async def test_what_breaks_again_and_again_fails_nothing_on_chain(
+async def test_repeated_unexpected_error_fails_nothing_on_chain(
     world, serve_tools, add_tool, add_definition
 ):
     url = await serve_tools(add_tool)
@@ -270,7 +266,7 @@ def _open(branch):
 # --- Two leaders
 
 
-async def test_the_leader_named_first_settles_and_its_backup_leaves_it_alone(world, add):
+async def test_first_leader_settles_and_the_backup_does_nothing(world, add):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     async with world.running(first), world.running(second):
         named = ([first.id, second.id], [second.id, first.id])
@@ -282,22 +278,22 @@ async def test_the_leader_named_first_settles_and_its_backup_leaves_it_alone(wor
             )
         ]
         closed = await world.closed(*ids)
-    assert [each.state.leader for each in closed] == [first.id] * 5 + [second.id] * 5
+    assert [invocation.state.leader for invocation in closed] == [first.id] * 5 + [second.id] * 5
 
 
-async def test_the_backup_takes_over_when_the_window_of_the_first_is_over(world, add):
+async def test_backup_settles_after_the_window_of_the_first_leader(world, add):
     absent, present = await world.new_leader("absent"), await world.new_leader("present")
     own = await world.request(add, {"a": 0, "b": 1}, leaders=[present.id])
     others = await world.request(
         add, *[{"a": n, "b": 1} for n in range(12)], leaders=[absent.id, present.id]
     )
     async with world.running(present):
-        # It learns of all of them at once, and has had its chance when its own are closed.
+        # It sees all of them at once, and could have closed them before its own are closed.
         await world.closed(*own)
-        assert not any([(await world.invocations.get(each)).is_closed for each in others])
+        assert not any([(await world.invocations.get(other)).is_closed for other in others])
         world.localnet.advance_clock((await world.invocations.get(others[0])).window_ms)
         closed = await world.closed(*others)
-    assert {each.state.leader for each in closed} == {present.id}
+    assert {invocation.state.leader for invocation in closed} == {present.id}
 
 
 @pytest.mark.parametrize(
@@ -308,7 +304,7 @@ async def test_the_backup_takes_over_when_the_window_of_the_first_is_over(world,
         (422, "key_reused", "http_error"),
     ],
 )
-async def test_a_leader_that_a_tool_refuses_leaves_the_invocation_to_its_backup(
+async def test_leader_refused_by_a_tool_leaves_the_invocation_to_its_backup(
     world, serve_bytes, respond, log, *, add_definition, status, code, reason
 ):
     async def reply(writer, number):
@@ -322,16 +318,16 @@ async def test_a_leader_that_a_tool_refuses_leaves_the_invocation_to_its_backup(
         ids = await world.request(registered, {"a": 1, "b": 2}, leaders=[first.id, second.id])
         left = await log.wait_for("left_to_backup")
     assert (left["invocation"], left["reason"]) == (str(ids[0]), reason)
-    found = await world.invocations.get(ids[0])
-    assert not found.is_closed
-    world.localnet.advance_clock(found.window_ms)
+    results = await world.invocations.get(ids[0])
+    assert not results.is_closed
+    world.localnet.advance_clock(results.window_ms)
     async with world.running(second, check_meta=False):
         (closed,) = await world.closed(*ids)
     assert closed.state.leader == second.id
     assert closed.state.ports.as_json() == {"result": 3}
 
 
-async def test_a_leader_whose_settings_forbid_a_call_leaves_it_to_its_backup(world, add, log):
+async def test_leader_with_forbidding_settings_leaves_the_call_to_its_backup(world, add, log):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     async with world.running(first, allowed_networks=()):
         ids = await world.request(add, {"a": 1, "b": 2}, leaders=[first.id, second.id])
@@ -342,7 +338,7 @@ async def test_a_leader_whose_settings_forbid_a_call_leaves_it_to_its_backup(wor
     assert closed.state.leader == second.id
 
 
-async def test_the_last_leader_that_a_tool_refuses_fails_the_invocation(
+async def test_last_leader_refused_by_a_tool_fails_the_invocation(
     world, serve_bytes, respond, log, *, add_definition
 ):
     server = await serve_bytes(respond(403))
@@ -356,17 +352,17 @@ async def test_the_last_leader_that_a_tool_refuses_fails_the_invocation(
     assert (closed.state.leader, closed.state.reason) == (second.id, "unauthorized")
 
 
-# --- A node that is away
+# --- An unreachable node
 
 
-async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
+async def test_outcome_is_settled_after_the_node_is_reachable_again(
     world, serve_app, add_definition
 ):
-    asked, go_on, responded = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    requests, go_on, responded = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def app(scope, _receive, send):
         if scope["type"] == "http":
-            asked.set()
+            requests.set()
             await go_on.wait()
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": OK})
@@ -379,7 +375,7 @@ async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
         world.running(identity, url=proxy.url, check_meta=False),
     ):
         ids = await world.request(registered, {"a": 1, "b": 2})
-        await asked.wait()
+        await requests.wait()
         await proxy.drop()
         go_on.set()
         await responded.wait()
@@ -391,12 +387,12 @@ async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
 # --- Start and stop
 
 
-async def test_a_stop_lets_what_runs_come_to_its_end(world, serve_app, add_definition):
-    asked, go_on = asyncio.Event(), asyncio.Event()
+async def test_stop_lets_running_work_finish(world, serve_app, add_definition):
+    requests, go_on = asyncio.Event(), asyncio.Event()
 
     async def app(scope, _receive, send):
         if scope["type"] == "http":
-            asked.set()
+            requests.set()
             await go_on.wait()
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": OK})
@@ -406,13 +402,13 @@ async def test_a_stop_lets_what_runs_come_to_its_end(world, serve_app, add_defin
     ids = await world.request(registered, {"a": 1, "b": 2})
     async with asyncio.timeout(TIMEOUT_S):
         async with world.running(identity, check_meta=False) as leader:
-            await asked.wait()
+            await requests.wait()
             leader.stop()
             go_on.set()
     assert isinstance((await world.invocations.get(ids[0])).state, State.Settled)
 
 
-async def test_a_leader_that_reads_events_is_ready_and_says_so(world, add):
+async def test_leader_that_reads_events_is_ready(world, add):
     identity = await world.new_leader()
     async with world.running(identity, health_port=0) as leader, httpx.AsyncClient() as client:
         await world.closed(*await world.request(add, {"a": 1, "b": 2}))
@@ -420,7 +416,7 @@ async def test_a_leader_that_reads_events_is_ready_and_says_so(world, add):
     assert response.json() == {"status": "ready", "problems": {}}
 
 
-async def test_a_key_that_is_no_worker_of_the_leader_is_refused(world):
+async def test_key_without_a_worker_role_is_rejected(world):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     config = world.config(first)
     leader = Leader(config, world.client, [first.key], world.deployment, second.id)
@@ -430,7 +426,7 @@ async def test_a_key_that_is_no_worker_of_the_leader_is_refused(world):
     assert str(first.key.address) in caught.value.hint
 
 
-async def test_a_leader_that_is_not_there_is_refused(world):
+async def test_missing_leader_is_rejected(world):
     identity = await world.new_leader()
     nobody = Address.of(0xDEAD)
     leader = Leader(world.config(identity), world.client, [identity.key], world.deployment, nobody)
@@ -439,7 +435,7 @@ async def test_a_leader_that_is_not_there_is_refused(world):
     assert caught.value.code == "unknown_leader"
 
 
-async def test_a_deployment_of_another_chain_is_refused(world):
+async def test_deployment_of_another_chain_is_rejected(world):
     identity = await world.new_leader()
     chain_id = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"
     other = structs.replace(world.deployment, chain_id=chain_id)
@@ -449,7 +445,7 @@ async def test_a_deployment_of_another_chain_is_refused(world):
     assert caught.value.code == "wrong_chain"
 
 
-async def test_two_processes_of_one_leader_do_not_share_a_journal(world):
+async def test_second_process_cannot_use_the_journal(world):
     identity = await world.new_leader()
     async with world.running(identity):
         with pytest.raises(UsageError) as caught:

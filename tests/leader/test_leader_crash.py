@@ -1,4 +1,4 @@
-"""A process that runs a leader is killed in the middle of its work, and started again."""
+"""A process that runs a leader is killed during its work and restarted."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 @asynccontextmanager
 async def process_of(world, identity, **environment):
-    """A process with the leader; it is killed at the end."""
+    """Run the leader in a process that is killed at the end."""
     config = {
         "JOURNAL": str(world.folder / "journal.sqlite"),
         "ALLOW_HTTP": "true",
@@ -67,7 +67,7 @@ async def process_of(world, identity, **environment):
 
 
 class CountingTool:
-    """An application that gives `{"ok": {"result": a + b}}`, counts, and can be made to wait."""
+    """An application that returns `{"ok": {"result": a + b}}`, counts calls, and can wait."""
 
     def __init__(self):
         self.asked = Counter()
@@ -103,13 +103,13 @@ async def counting(world, serve_app, add_definition):
 
 async def assert_settled_once(world, ids):
     closed = await world.closed(*ids)
-    assert all(isinstance(each.state, State.Settled) for each in closed)
-    results = [each.state.ports.as_json()["result"] for each in closed]
+    assert all(isinstance(invocation.state, State.Settled) for invocation in closed)
+    results = [invocation.state.ports.as_json()["result"] for invocation in closed]
     assert results == [n + 1 for n in range(len(ids))]
     assert await world.closings(len(ids)) == dict.fromkeys(ids, 1)
 
 
-async def test_a_leader_killed_while_tools_are_asked_asks_again_and_settles_once(world, counting):
+async def test_leader_killed_during_calls_retries_and_settles_once(world, counting):
     app, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(30)])
@@ -126,7 +126,7 @@ async def test_a_leader_killed_while_tools_are_asked_asks_again_and_settles_once
 
 
 @pytest.mark.parametrize("settled", [1, 20])
-async def test_a_leader_killed_while_it_settles_settles_the_rest_once(world, counting, settled):
+async def test_leader_killed_during_settling_settles_the_rest_once(world, counting, settled):
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(60)])
@@ -140,7 +140,7 @@ async def test_a_leader_killed_while_it_settles_settles_the_rest_once(world, cou
             await assert_settled_once(world, ids)
 
 
-async def test_a_leader_that_loses_its_journal_settles_nothing_twice(world, counting):
+async def test_leader_without_its_journal_settles_nothing_twice(world, counting):
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(40)])

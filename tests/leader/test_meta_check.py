@@ -30,14 +30,12 @@ def check(http_client, clock):
     return MetaCheck(http_client, 600.0, clock)
 
 
-async def test_a_server_that_serves_the_tool_of_the_chain_has_no_problem(
-    check, serve_tools, add_tool, add_definition
-):
+async def test_matching_meta_is_accepted(check, serve_tools, add_tool, add_definition):
     url = await serve_tools(add_tool)
     assert await check.problem(TOOL, 1, add_definition(url)) == ""
 
 
-async def test_another_address_timeout_or_description_is_no_contradiction(
+async def test_other_url_timeout_or_description_is_accepted(
     check, serve_tools, add_tool, add_definition
 ):
     url = await serve_tools(add_tool)
@@ -45,7 +43,7 @@ async def test_another_address_timeout_or_description_is_no_contradiction(
     assert await check.problem(TOOL, 1, changed) == ""
 
 
-async def test_other_schemas_are_a_problem(check, serve_tools, add_tool, add_definition):
+async def test_other_schemas_are_reported(check, serve_tools, add_tool, add_definition):
     url = await serve_tools(add_tool)
     definition = add_definition(url)
     schema = {**definition.input_schema, "maxProperties": 1}
@@ -53,29 +51,25 @@ async def test_other_schemas_are_a_problem(check, serve_tools, add_tool, add_def
     assert "schemas" in problem
 
 
-async def test_another_tool_is_a_problem(check, serve_tools, add_tool, add_definition):
+async def test_other_tool_is_reported(check, serve_tools, add_tool, add_definition):
     url = await serve_tools(add_tool)
     other = replace(add_definition(url), fqn=ToolFqn.parse("xyz.example.math.add@2"))
     assert "another tool" in await check.problem(TOOL, 1, other)
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b'{"fqn": "x"}', b" " * 300_000])
-async def test_a_meta_that_is_no_definition_is_a_problem(
-    check, serve_bytes, respond, add_definition, body
-):
+async def test_invalid_meta_is_reported(check, serve_bytes, respond, add_definition, body):
     server = await serve_bytes(respond(body=body))
-    assert "no definition" in await check.problem(TOOL, 1, add_definition(server.url))
+    assert "is not a valid definition" in await check.problem(TOOL, 1, add_definition(server.url))
 
 
 @pytest.mark.parametrize("status", [401, 404, 500])
-async def test_a_server_that_keeps_its_meta_to_itself_is_left_to_invoke(
-    check, serve_bytes, respond, add_definition, status
-):
+async def test_missing_meta_is_accepted(check, serve_bytes, respond, add_definition, status):
     server = await serve_bytes(respond(status))
     assert await check.problem(TOOL, 1, add_definition(server.url)) == ""
 
 
-async def test_a_tool_is_asked_once_until_the_finding_is_old_or_the_tool_is_changed(
+async def test_meta_is_read_again_after_its_lifetime_or_a_tool_change(
     check, clock, serve_bytes, respond, add_definition
 ):
     served = json.dumps(add_definition().as_json()).encode()
@@ -91,9 +85,7 @@ async def test_a_tool_is_asked_once_until_the_finding_is_old_or_the_tool_is_chan
     assert len(server.requests) == 3
 
 
-async def test_a_problem_is_looked_at_again_soon(
-    check, clock, serve_bytes, respond, add_definition
-):
+async def test_mismatch_is_checked_again_soon(check, clock, serve_bytes, respond, add_definition):
     server = await serve_bytes(respond(body=b"{}"))
     definition = add_definition(server.url)
     await check.problem(TOOL, 1, definition)

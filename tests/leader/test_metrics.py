@@ -1,4 +1,4 @@
-"""The text that Prometheus reads, read by the parsers of its own library."""
+"""The text format of the metrics, read by the parsers of Prometheus's own library."""
 
 import re
 
@@ -14,16 +14,16 @@ OPEN_METRICS = openmetrics.exposition.CONTENT_TYPE_LATEST
 
 @pytest.fixture
 def metrics():
-    found = LeaderMetrics()
-    found.closed.labels("settled").inc()
-    with found.tool_call("a.b.c@1"):
+    result = LeaderMetrics()
+    result.closed.labels("settled").inc()
+    with result.tool_call("a.b.c@1"):
         pass
-    found.by_tool.closed("a.b.c@1", "timed_out")
-    return found
+    result.by_tool.closed("a.b.c@1", "timed_out")
+    return result
 
 
 @pytest.mark.parametrize(("accept", "parse"), [("", prometheus), (OPEN_METRICS, open_metrics)])
-def test_the_text_is_what_was_asked_for(metrics, accept, parse):
+def test_render_returns_the_requested_format(metrics, accept, parse):
     text, media_type = metrics.render(accept)
     assert media_type.split(";")[0] == (accept or "text/plain").split(";")[0]
     samples = {
@@ -51,7 +51,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize(("accept", "parse"), [("", prometheus), (OPEN_METRICS, open_metrics)])
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_no_name_breaks_the_text(accept, parse, name):
+def test_render_escapes_tool_names(accept, parse, name):
     metrics = LeaderMetrics()
     with metrics.tool_call(name):
         pass
@@ -60,17 +60,19 @@ def test_no_name_breaks_the_text(accept, parse, name):
     metrics.executions_ended.labels(name).inc()
     text, _ = metrics.render(accept)
     samples = [sample for family in parse(text.decode()) for sample in family.samples]
-    assert [each.value for each in samples if each.name == "nexus_leader_active"] == [0]
+    assert [sample.value for sample in samples if sample.name == "nexus_leader_active"] == [0]
     for label, sample in (
         ("tool", "nexus_leader_tool_calls_total"),
         ("outcome", "nexus_leader_tool_invocations_closed_total"),
         ("storage", "nexus_leader_values_fetched_total"),
         ("status", "nexus_leader_executions_ended_total"),
     ):
-        assert name in [each.labels[label] for each in samples if each.name == sample]
+        assert name in [
+            candidate.labels[label] for candidate in samples if candidate.name == sample
+        ]
 
 
-def test_names_are_as_prometheus_wants_them(metrics):
+def test_metric_names_follow_prometheus_conventions(metrics):
     """prometheus.io/docs/practices/naming: one prefix, base units, totals for counters, help."""
     for family in prometheus(metrics.render()[0].decode()):
         assert re.fullmatch(r"nexus_leader_[a-z0-9_]+", family.name)
@@ -80,14 +82,16 @@ def test_names_are_as_prometheus_wants_them(metrics):
             assert all(sample.name.endswith("_total") for sample in family.samples)
 
 
-def test_tools_are_counted_by_name_up_to_a_number_and_no_sum_falls():
+def test_tools_are_labeled_up_to_a_limit_and_sums_never_fall():
     counts, sums = ToolCounts(most=3), []
     for number in range(50):
         counts.called(f"a.b.c{number}@1", 0.5)
         counts.closed(f"a.b.c{number}@1", "settled")
         closed, calls, seconds = counts.collect()
         assert len(calls.samples) <= 4
-        sums.append([sum(each.value for each in one.samples) for one in (closed, calls, seconds)])
+        sums.append(
+            [sum(sample.value for sample in one.samples) for one in (closed, calls, seconds)]
+        )
     assert sums[-1] == [50, 50, 25.0]
     assert sums == sorted(sums)
     assert {sample.labels["tool"] for sample in calls.samples} == {
@@ -98,7 +102,7 @@ def test_tools_are_counted_by_name_up_to_a_number_and_no_sum_falls():
     }
 
 
-def test_a_tool_that_is_active_keeps_its_name():
+def test_active_tool_keeps_its_label():
     counts = ToolCounts(most=2)
     for number in range(10):
         counts.called("busy.b.c@1", 1.0)

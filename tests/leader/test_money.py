@@ -20,7 +20,7 @@ from nexus_tools.sui.types.address import Address
         ([(0, 0), (1_800, 100), (3_600, 200), (5_400, 1_100)], 1_000),
     ],
 )
-def test_the_rate_is_that_of_the_last_hour_or_of_the_time_until_now(seen, per_hour):
+def test_rate_covers_the_last_hour_or_the_time_since_the_start(seen, per_hour):
     earnings = Earnings()
     for now, earned_mist in seen:
         earnings.see(now, earned_mist)
@@ -34,14 +34,12 @@ def test_the_rate_is_that_of_the_last_hour_or_of_the_time_until_now(seen, per_ho
         *[(100, 100, 5_000, 0), (0, 0, 5_000, 100), (1_000, 60, 0, 40), (1_000, 100, -901, 1)],
     ],
 )
-def test_what_is_lacking_is_what_an_hour_as_the_last_one_and_a_transaction_take(
-    balance, richest, per_hour, lacking
-):
+def test_shortfall_covers_another_hour_and_a_transaction(balance, richest, per_hour, lacking):
     purse = Purse(balance, richest, per_hour, floor_mist=100)
     assert purse.lacking_mist == lacking
 
 
-def test_the_command_sends_whole_sui():
+def test_funding_command_sends_whole_sui():
     owner = Address.of(7)
     local = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000", has_profile=True)
     assert command_to_send(local, owner, 361_200_001) == (
@@ -72,7 +70,7 @@ async def money_of(world, identity, floor_mist, *, enough_mist=10**8):
 
 
 @pytest.mark.anyio
-async def test_balance_collateral_workers_and_activity_are_metrics(world):
+async def test_look_sets_the_metrics(world):
     identity = await world.new_leader(sui=12)
     async with money_of(world, identity, 10**8) as (money, value):
         await money.look()
@@ -86,7 +84,7 @@ async def test_balance_collateral_workers_and_activity_are_metrics(world):
 
 
 @pytest.mark.anyio
-async def test_money_that_gets_short_is_told_once_with_the_command_that_helps(world, logged):
+async def test_shortfall_is_logged_once_with_the_funding_command(world, logged):
     identity = await world.new_leader(sui=11)
     floor_mist = 5 * 10**9
     async with money_of(world, identity, floor_mist, enough_mist=floor_mist) as (money, _):
@@ -100,5 +98,5 @@ async def test_money_that_gets_short_is_told_once_with_the_command_that_helps(wo
         world.localnet.fund(identity.key.address, 10 * 10**9)
         await money.look()
         await money.look()
-    told = [line["event"] for line in logged if line["event"].startswith("money")]
-    assert told == ["money_short", "money_enough"]
+    log_events = [line["event"] for line in logged if line["event"].startswith("money")]
+    assert log_events == ["money_short", "money_enough"]

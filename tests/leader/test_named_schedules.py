@@ -1,4 +1,4 @@
-"""What events tell of schedules, and who is looked at when."""
+"""Schedule events, and when each schedule is checked."""
 
 import random
 from itertools import pairwise
@@ -22,7 +22,7 @@ PLACE = Cursor.beginning()
 
 
 class Clock:
-    """Time passes when somebody waits for it."""
+    """A clock that jumps to the time for which a task waits."""
 
     def __init__(self):
         self.ms = 0
@@ -64,15 +64,15 @@ def refilled(schedule):
     return moves.ScheduleRefilled(schedule, 1, 1)
 
 
-async def looked_at(named):
-    """Those that are due next, and may be given out again."""
+async def next_due(named):
+    """Return the schedules that are due next, and release them."""
     due = await named.due()
-    for each in due:
-        named.release(each)
-    return [each.id for each in due]
+    for schedule in due:
+        named.release(schedule)
+    return [schedule.id for schedule in due]
 
 
-def test_what_strangers_began_is_not_noted(named):
+def test_executions_of_other_schedules_are_not_recorded(named):
     execution = Address.of(0xE)
     named.take(triggered(FIRST, execution), PLACE)
     named.take(led_by(FIRST, ME), PLACE)
@@ -81,7 +81,7 @@ def test_what_strangers_began_is_not_noted(named):
     assert list(named.get(FIRST).began) == [execution]
 
 
-def test_what_is_found_later_began_first(named):
+def test_executions_found_later_are_older(named):
     early, late, both = (Address.of(number) for number in (1, 2, 3))
     named.take(led_by(FIRST, ME), PLACE)
     for execution in (late, both):
@@ -92,26 +92,26 @@ def test_what_is_found_later_began_first(named):
     assert list(named.get(FIRST).began) == [early, both]
 
 
-async def test_the_end_of_an_execution_concerns_who_began_it(named):
+async def test_end_of_an_execution_plans_a_check_of_its_schedule(named):
     for number, schedule in enumerate((FIRST, SECOND)):
         named.take(led_by(schedule, ME), PLACE)
         named.take(triggered(schedule, Address.of(number)), PLACE)
-    assert await looked_at(named) == [FIRST, SECOND]
+    assert await next_due(named) == [FIRST, SECOND]
     named.take(ended(Address.of(1)), PLACE)
-    assert await looked_at(named) == [SECOND]
+    assert await next_due(named) == [SECOND]
 
 
-async def test_nobody_is_looked_at_twice_at_once(named):
+async def test_schedule_is_not_checked_twice_at_once(named):
     named.take(led_by(FIRST, ME), PLACE)
     (first,) = await named.due()
     named.take(refilled(FIRST), PLACE)
     named.take(led_by(SECOND, ME), PLACE)
-    assert await looked_at(named) == [SECOND]
+    assert await next_due(named) == [SECOND]
     named.release(first)
-    assert await looked_at(named) == [FIRST]
+    assert await next_due(named) == [FIRST]
 
 
-async def test_an_event_ends_setbacks(named):
+async def test_event_resets_setbacks(named):
     named.take(led_by(FIRST, ME), PLACE)
     first = named.get(FIRST)
     first.setbacks = 11
@@ -119,27 +119,27 @@ async def test_an_event_ends_setbacks(named):
     assert first.setbacks == 0
 
 
-def test_who_names_others_is_forgotten(named, forgotten):
+def test_schedule_that_names_other_leaders_is_forgotten(named, forgotten):
     named.take(led_by(FIRST, ME), PLACE)
     named.take(led_by(FIRST, OTHER), PLACE)
     assert (named.get(FIRST), forgotten) == (None, [FIRST])
 
 
-async def test_cursor_reset_follows_events_anew_from_its_place(named, forgotten):
+async def test_cursor_reset_follows_events_from_its_position(named, forgotten):
     named.take(led_by(FIRST, ME), PLACE)
-    assert await looked_at(named) == [FIRST]
+    assert await next_due(named) == [FIRST]
     named.take(moves.ScheduleCursorReset(FIRST, 0), Cursor(9, 0, 0))
     assert (named.get(FIRST).since, forgotten) == (Cursor(9, 0, 0), [FIRST])
-    assert await looked_at(named) == [FIRST]
+    assert await next_due(named) == [FIRST]
     named.take(moves.ScheduleCursorReset(SECOND, 0), Cursor(9, 0, 0))  # it names another leader
     assert named.get(SECOND) is None
 
 
-async def test_extended_schedule_is_looked_at(named):
+async def test_extended_schedule_is_checked(named):
     named.take(led_by(FIRST, ME), PLACE)
-    assert await looked_at(named) == [FIRST]
+    assert await next_due(named) == [FIRST]
     named.take(moves.ScheduleExtended(FIRST, 7, None), PLACE)
-    assert await looked_at(named) == [FIRST]
+    assert await next_due(named) == [FIRST]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ async def test_extended_schedule_is_looked_at(named):
         (NotNowError("not_enough_sui", "no gas"), 60_000),
     ],
 )
-def test_pauses_double_up_to_an_hour_or_a_minute(monkeypatch, error, longest_ms):
+def test_delays_double_up_to_an_hour_or_a_minute(monkeypatch, error, longest_ms):
     monkeypatch.setattr(random.Random, "random", lambda _: 1.0)
     setbacks = Setbacks(LeaderConfig(journal="journal.sqlite"))
     pauses = [setbacks.pause_ms(count, error) for count in range(1, 20)]

@@ -25,13 +25,13 @@ STARTED = ({"watcher": BEGINNING}, "")
         ([SILENT, STARTED, FINE], ["not_ready", "ready"]),
     ],
 )
-def test_the_log_is_told_what_is_news(logged, beats, told):
+def test_readiness_logs_only_changes(logged, beats, told):
     readiness = Readiness()
     for problems, code in beats:
         readiness.tell(problems, code)
     assert [line["event"] for line in logged] == told
 
 
-def test_a_warning_names_each_part_and_its_problem(logged):
+def test_warning_names_each_component_and_its_problem(logged):
     Readiness().tell(*SILENT)
     assert logged == [{"event": "not_ready", "log_level": "warning", **SILENT[0]}]

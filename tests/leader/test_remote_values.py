@@ -1,4 +1,4 @@
-"""Values that are not on chain, fetched by functions that are good, slow, broken or hostile."""
+"""Remote values, fetched by functions that are correct, slow, broken or hostile."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -22,7 +22,7 @@ LARGE = b'"' + b"x" * 70_000 + b'"'
 
 
 class Storage:
-    """Values by key; notes which were asked for, and how many at the same time."""
+    """A storage that records the requested keys and the number of concurrent requests."""
 
     def __init__(self, **values):
         self.values = {name.encode(): text for name, text in values.items()}
@@ -47,7 +47,7 @@ def metrics():
 
 @pytest.fixture
 def values_of(tmp_path, metrics):
-    """What fetches from these storages, quickly tired."""
+    """Return a factory of `RemoteValues` for storages, with short timeouts."""
 
     def make(*, timeout_ms=10_000, max_bytes=1_024, **storages):
         config = LeaderConfig(
@@ -87,7 +87,7 @@ async def failure_of(values, inputs, **options):
     return caught.value.message
 
 
-async def test_values_and_lists_of_them_are_put_together_in_order(values_of):
+async def test_values_and_lists_are_assembled_in_order(values_of):
     walrus, other = Storage(a=b"1", b=b'"two"', c=b"[3]"), Storage(a=b"null")
     inputs = ports(
         list=remotes("c", "a", "c"),
@@ -95,48 +95,48 @@ async def test_values_and_lists_of_them_are_put_together_in_order(values_of):
         other=remote("a", "other"),
         here=Value.Inline(b"4"),
     )
-    found = await fetched(values_of(walrus=walrus, other=other), inputs)
-    assert found == {"list": [[3], 1, [3]], "one": "two", "other": None, "here": 4}
+    result = await fetched(values_of(walrus=walrus, other=other), inputs)
+    assert result == {"list": [[3], 1, [3]], "one": "two", "other": None, "here": 4}
     assert sorted(key for key, _ in walrus.asked) == [b"a", b"b", b"c"]
 
 
-async def test_an_empty_list_of_a_storage_is_an_empty_list(values_of):
+async def test_empty_remote_list_is_an_empty_list(values_of):
     inputs = ports(list=remotes())
     assert await fetched(values_of(), inputs) == {"list": []}
 
 
-async def test_what_is_on_chain_is_not_fetched(values_of):
+async def test_on_chain_values_are_not_fetched(values_of):
     async with values_of().texts(TOOL, ports(a=Value.Inline(b"1")), 0.0) as texts:
         assert texts == {}
 
 
-async def test_a_storage_that_nobody_plugged_in_is_named(values_of):
+async def test_unknown_storage_is_named(values_of):
     walrus = Storage(a=b"1")
     inputs = ports(a=remote("a"), b=remote("x", "s" * 1_000))
     message = await failure_of(values_of(walrus=walrus), inputs)
-    names = f"the port b is kept in {'s' * 48}, under 'x', and"
-    assert message == f"{names} this leader fetches nothing from there"
+    names = f"cannot fetch port b from {'s' * 48}, under 'x':"
+    assert message == f"{names} this leader does not have that storage"
     assert walrus.asked == []
 
 
-async def test_a_key_without_a_value_is_told_and_not_asked_for_again(values_of, metrics):
+async def test_missing_value_is_reported_without_retry(values_of, metrics):
     walrus = Storage(a=b"1")
     message = await failure_of(values_of(walrus=walrus), ports(a=remote("a"), b=remote("x")))
-    assert message == "the port b is kept in walrus, under 'x', and there is nothing"
+    assert message == "cannot fetch port b from walrus, under 'x': the storage has no such value"
     assert [key for key, _ in walrus.asked].count(b"x") == 1
     named = {"storage": "walrus", "how": "absent"}
     assert metrics.registry.get_sample_value("nexus_leader_values_fetched_total", named) == 1
 
 
-async def test_a_value_that_its_storage_finds_unfit_is_told_in_its_words(values_of):
+async def test_value_rejected_by_its_storage_is_reported_with_its_message(values_of):
     async def forged(key, max_bytes):
         raise ValidationError("digest_wrong", "it is not what its key says")
 
     message = await failure_of(values_of(walrus=forged), ports(a=remote("a")))
-    assert message == "the port a is kept in walrus, under 'a', and it is not what its key says"
+    assert message == "cannot fetch port a from walrus, under 'a': it is not what its key says"
 
 
-async def test_a_storage_that_breaks_off_is_asked_again_and_told_of_once(values_of, logged):
+async def test_failing_storage_is_retried_and_logged_once(values_of, logged):
     down = UnreachableError("storage_down", "the storage responds with 503")
     broken = iter([down, down, RuntimeError("a bug"), None, None])
 
@@ -151,10 +151,10 @@ async def test_a_storage_that_breaks_off_is_asked_again_and_told_of_once(values_
     assert {line["storage"] for line in logged} == {"walrus"}
     assert [line["event"] for line in logged] == ["storage_down", "storage_down", "storage_up"]
     assert logged[0]["error"] == "the storage responds with 503"
-    assert "RuntimeError" in logged[1]["error"]  # its message may hold a secret
+    assert "RuntimeError" in logged[1]["error"]  # its message may contain a secret
 
 
-async def test_what_kept_a_value_away_to_the_end_is_told(values_of):
+async def test_last_storage_error_is_reported_at_the_deadline(values_of):
     async def down(key, max_bytes):
         raise UnreachableError("storage_down", "the storage responds with 403")
 
@@ -162,12 +162,12 @@ async def test_what_kept_a_value_away_to_the_end_is_told(values_of):
         raise RuntimeError("a secret")
 
     message = await failure_of(values_of(walrus=down, timeout_ms=20), ports(a=remote("a")))
-    assert message.endswith("it was not there in time: the storage responds with 403")
+    assert message.endswith("the value did not arrive in time: the storage responds with 403")
     message = await failure_of(values_of(walrus=broken, timeout_ms=20), ports(a=remote("a")))
-    assert message.endswith("it was not there in time")
+    assert message.endswith("the value did not arrive in time")
 
 
-async def test_a_function_that_gives_no_bytes_is_trouble_of_the_storage(values_of, logged):
+async def test_function_that_does_not_return_bytes_is_a_storage_error(values_of, logged):
     async def text(key, max_bytes):
         return "1"
 
@@ -175,14 +175,14 @@ async def test_a_function_that_gives_no_bytes_is_trouble_of_the_storage(values_o
     assert [line["event"] for line in logged] == ["storage_down"]
 
 
-async def test_what_is_no_json_is_told_with_its_place(values_of):
+async def test_invalid_json_is_reported_with_its_location(values_of):
     values, inputs = values_of(walrus=Storage(a=b"no")), ports(a=remote("a"))
     message = await failure_of(values, inputs)
-    assert message.startswith("the port a is kept in walrus, under 'a', and this is no acceptable")
+    assert message.startswith("cannot fetch port a from walrus, under 'a': this is no acceptable")
 
 
 @pytest.mark.parametrize(("timeout_ms", "window_s"), [(20, WINDOW_S), (10_000, 0.3)])
-async def test_a_storage_that_hangs_is_not_waited_for_without_end(values_of, timeout_ms, window_s):
+async def test_hanging_storage_is_abandoned_at_the_deadline(values_of, timeout_ms, window_s):
     ended = asyncio.Event()
 
     async def hangs(key, max_bytes):
@@ -196,11 +196,13 @@ async def test_a_storage_that_hangs_is_not_waited_for_without_end(values_of, tim
     values = values_of(walrus=hangs, timeout_ms=timeout_ms)
     inputs = ports(a=remote("good"), b=remote("bad"))
     message = await failure_of(values, inputs, window_s=window_s)
-    assert message == "the port b is kept in walrus, under 'bad', and it was not there in time"
+    assert (
+        message == "cannot fetch port b from walrus, under 'bad': the value did not arrive in time"
+    )
     assert ended.is_set()
 
 
-# --- Who could gain: a requester writes a few bytes on chain, and has a leader fetch many
+# --- Attacks: a few bytes on chain that make a leader fetch many
 
 
 @pytest.mark.parametrize(
@@ -211,52 +213,52 @@ async def test_a_storage_that_hangs_is_not_waited_for_without_end(values_of, tim
         *(b"..\n", b"a\n"),
     ],
 )
-async def test_a_key_leads_nowhere_else(values_of, key):
-    """A function may make a path of it, as a URL does: it is one step, and no way out."""
+async def test_key_cannot_lead_to_another_location(values_of, key):
+    """A function may build a path or URL from a key, so a key is one segment without traversal."""
     walrus = Storage()
     inputs = ports(a=Value.RemoteList("walrus", (b"good", key)))
     message = await failure_of(values_of(walrus=walrus), inputs)
-    assert message.endswith("and that is no key: letters, digits and -._~ make one")
+    assert message.endswith("the key is invalid: expected letters, digits and -._~")
     assert walrus.asked == []
 
 
 @pytest.mark.parametrize("key", ["6d3f-_~.Q", "...", "a" * 512])
-async def test_a_key_has_letters_digits_and_what_urls_leave_alone(values_of, key):
+async def test_key_contains_only_unreserved_url_characters(values_of, key):
     walrus = Storage(**{key: b"1"})
     assert await fetched(values_of(walrus=walrus), ports(a=remote(key))) == {"a": 1}
 
 
-async def test_a_value_counts_as_often_as_the_tool_is_given_it(values_of):
-    """A list of one key, a thousand times, would be a gigabyte for the tool."""
+async def test_value_counts_once_for_each_use(values_of):
+    """A list that repeats one key a thousand times would be a gigabyte for the tool."""
     walrus = Storage(big=b'"' + b"x" * 98 + b'"')
     values = values_of(walrus=walrus)
-    found = await fetched(values, ports(a=remotes(*["big"] * 10)))
-    assert found == {"a": ["x" * 98] * 10}
+    result = await fetched(values, ports(a=remotes(*["big"] * 10)))
+    assert result == {"a": ["x" * 98] * 10}
     assert walrus.asked == [(b"big", 102)]  # 1 024 bytes, ten times
     message = await failure_of(values, ports(a=remotes(*["big"] * 11)))
-    assert message.endswith("this leader fetches no more than 1024 bytes in all")
+    assert message.endswith("this leader fetches at most 1024 bytes in total")
 
 
-async def test_values_that_are_small_enough_alone_are_too_large_together(values_of):
+async def test_small_values_are_too_large_in_total(values_of):
     walrus = Storage(a=b"1" * 600, b=b"2" * 600)
     message = await failure_of(values_of(walrus=walrus), ports(a=remote("a"), b=remote("b")))
-    assert message.endswith("this leader fetches no more than 1024 bytes in all")
+    assert message.endswith("this leader fetches at most 1024 bytes in total")
 
 
-async def test_a_list_has_no_more_values_than_a_leader_fetches(values_of):
+async def test_list_has_at_most_the_maximum_number_of_values(values_of):
     walrus = Storage(**{f"k{number}": b"0" for number in range(MAX_VALUES + 1)})
     keys = [f"k{number}" for number in range(MAX_VALUES)]
-    found = await fetched(values_of(walrus=walrus), ports(a=remotes(*keys, *keys)))
-    assert found == {"a": [0] * 2 * MAX_VALUES}
+    result = await fetched(values_of(walrus=walrus), ports(a=remotes(*keys, *keys)))
+    assert result == {"a": [0] * 2 * MAX_VALUES}
     assert walrus.most == 8
     walrus.asked.clear()
     inputs = ports(a=remotes(*keys), b=remote(f"k{MAX_VALUES}"))
-    assert "fetches 256 values at most" in await failure_of(values_of(walrus=walrus), inputs)
+    assert "fetches at most 256 values" in await failure_of(values_of(walrus=walrus), inputs)
     assert walrus.asked == []
 
 
-async def test_tools_that_hang_leave_others_room_for_what_is_fetched(values_of):
-    """What was fetched stays in memory until the tool has responded; one tool has not all of it."""
+async def test_hanging_tools_leave_capacity_for_others(values_of):
+    """Fetched values stay in memory until the tool responds; one tool cannot use all of it."""
     values, inputs = values_of(walrus=Storage(a=LARGE), max_bytes=100_000), ports(a=remote("a"))
     now = asyncio.get_running_loop().time
     full, over = asyncio.Event(), asyncio.Event()
@@ -283,8 +285,8 @@ async def test_tools_that_hang_leave_others_room_for_what_is_fetched(values_of):
     assert inside == 100
 
 
-async def test_what_is_as_small_as_what_is_on_chain_takes_no_room(values_of):
-    """Tools that hang would otherwise keep it from all others, for a byte each."""
+async def test_values_as_small_as_on_chain_inputs_need_no_slot(values_of):
+    """Otherwise hanging tools would block all others with values of one byte each."""
     values, inputs = values_of(walrus=Storage(a=b"1")), ports(a=remote("a"))
     deadline = asyncio.get_running_loop().time() + WINDOW_S
     async with AsyncExitStack() as stack:
@@ -292,36 +294,36 @@ async def test_what_is_as_small_as_what_is_on_chain_takes_no_room(values_of):
             await stack.enter_async_context(values.texts(TOOL, inputs, deadline))
 
 
-async def test_who_has_room_too_late_to_fetch_is_not_at_fault(values_of):
+async def test_slot_too_late_to_fetch_is_not_an_input_failure(values_of):
     async def slow(key, max_bytes):
         await asyncio.sleep(0 if key == b"large" else WINDOW_S)
         return LARGE
 
     values = values_of(walrus=slow, max_bytes=100_000)
-    held, over = asyncio.Semaphore(0), asyncio.Event()
+    waiting_calls, over = asyncio.Semaphore(0), asyncio.Event()
     loop = asyncio.get_running_loop()
 
     async def hold():
         async with values.texts(TOOL, ports(a=remote("large")), loop.time() + WINDOW_S):
-            held.release()
+            waiting_calls.release()
             await over.wait()
 
     async with asyncio.TaskGroup() as group:
         for _ in range(13):  # a fifth of 64
             group.create_task(hold())
-            await held.acquire()
+            await waiting_calls.acquire()
         loop.call_later(0.4, over.set)
         with pytest.raises(TimeoutError):
             async with values.texts(TOOL, ports(a=remote("small")), loop.time() + 0.5):
                 raise AssertionError("there is no time to fetch it")
 
 
-async def test_a_value_that_comes_as_the_time_is_up_is_taken(values_of):
+async def test_value_that_arrives_at_the_deadline_is_used(values_of):
     loop = asyncio.get_running_loop()
     deadline = loop.time() + 0.05
 
     async def just_in_time(key, max_bytes):
-        while loop.time() < deadline:  # the loop looks at its clock again only afterwards
+        while loop.time() < deadline:  # the event loop reads its clock only afterwards
             pass
         return b"1"
 
@@ -333,7 +335,7 @@ async def test_a_value_that_comes_as_the_time_is_up_is_taken(values_of):
 # --- On a chain
 
 
-async def test_an_input_that_is_kept_elsewhere_is_fetched_and_stains_nobody_if_it_cannot_be(
+async def test_remote_input_is_fetched_and_its_absence_harms_no_track_record(
     world, blobs, serve_tools, add_tool, add_definition
 ):
     blobs.values["7f-Zq_"] = b"40"

@@ -1,4 +1,4 @@
-"""Schedules that a Leader triggers on the localnet, and whose executions it carries."""
+"""Schedules that a Leader triggers on the localnet, and whose executions it runs."""
 
 import asyncio
 from collections import Counter
@@ -32,20 +32,20 @@ class Number(Variant, name="ok"):
     result: int
 
 
-asked = []
+tool_inputs = []
 
 
 @tool("xyz.example.flow.double@1")
 async def double(a: int) -> Number:
     """Doubles an integer."""
-    asked.append(a)
+    tool_inputs.append(a)
     return Number(result=2 * a)
 
 
 @pytest.fixture
 async def leader(world, serve_tools):
-    """A leader, and the tool of the workflow."""
-    asked.clear()
+    """Return a leader after serving the tool of the workflow."""
+    tool_inputs.clear()
     url = await serve_tools(double)
     await world.register_tool(double.definition(f"{url}/{double.fqn}"))
     return await world.new_leader()
@@ -58,7 +58,7 @@ def schedules(world):
 
 @pytest.fixture
 def create(world, leader, schedules):
-    """Creates a schedule of one vertex, for every hour from in an hour on; gives its id."""
+    """Return a function that creates an hourly schedule of one vertex, starting in an hour."""
 
     async def create(timing=None, *, owned=schedules, **options):
         vertex = Vertex("one", str(double.fqn), entry_ports=("a",))
@@ -71,96 +71,98 @@ def create(world, leader, schedules):
     return create
 
 
-async def told(world, kind, count):
-    """The first so many events of a kind, once they are there."""
-    found = []
+async def wait_for_events(world, kind, count):
+    """Wait for `count` events of a kind, and return them."""
+    results = []
     async with asyncio.timeout(60):
         kinds = event_filter(world.deployment, kind)
         async for item in follow_events(world.client, kinds, Cursor.beginning()):
             if isinstance(item, EventRecord):
-                found.append(parse_event(world.deployment, item.event))
-            if len(found) == count:
-                return found
+                results.append(parse_event(world.deployment, item.event))
+            if len(results) == count:
+                return results
     raise AssertionError("events end")
 
 
-async def test_what_is_due_is_triggered_carried_and_collected(world, leader, create, schedules):
+async def test_due_execution_is_started_run_and_collected(world, leader, create, schedules):
     async with world.running(leader):
         schedule = await create()
         world.localnet.advance_clock(HOUR_MS)
-        (ended,) = await told(world, executions.ExecutionEnded, 1)
-        assert (ended.status, asked) == ("completed", [42 // 2])
+        (ended,) = await wait_for_events(world, executions.ExecutionEnded, 1)
+        assert (ended.status, tool_inputs) == ("completed", [42 // 2])
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 2)
-    assert asked == [21, 21]
-    first, second = await told(world, moves.ScheduleTriggered, 2)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    assert tool_inputs == [21, 21]
+    first, second = await wait_for_events(world, moves.ScheduleTriggered, 2)
     assert (first.missed, second.missed) == (0, 0)
-    (collected,) = await told(world, moves.ScheduleCollected, 1)
+    (collected,) = await wait_for_events(world, moves.ScheduleCollected, 1)
     assert (collected.execution, collected.status) == (first.execution, "completed")
     assert (await schedules.get(schedule)).begun == 2
 
 
-async def test_what_came_due_while_it_was_away_is_made_up_for_once(world, leader, create):
+async def test_executions_missed_while_off_start_once(world, leader, create):
     await create()
     world.localnet.advance_clock(5 * HOUR_MS)
     async with world.running(leader):
-        await told(world, executions.ExecutionEnded, 1)
-    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+    (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.missed == 4
-    assert asked == [21]
+    assert tool_inputs == [21]
 
 
 async def needed_mist(create):
-    """What a schedule has to have for its first execution, as the refusal of less says."""
+    """Return the funds required for the first execution, according to the refusal of less."""
     with pytest.raises(NotNowError) as caught:
         await create(funds_mist=1)
     return caught.value.details["needed_mist"]
 
 
-async def test_a_refill_lets_a_short_schedule_begin(world, leader, create, schedules):
+async def test_schedule_without_funds_starts_after_a_refill(world, leader, create, schedules):
     async with world.running(leader):
         schedule = await create(funds_mist=await needed_mist(create))
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         world.localnet.advance_clock(HOUR_MS)
         assert (await schedules.standing(schedule)).lacks_mist
         await schedules.refill(schedule, 10**9)
-        await told(world, executions.ExecutionEnded, 2)
-    assert asked == [21, 21]
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    assert tool_inputs == [21, 21]
 
 
-async def test_what_is_resumed_goes_on(world, leader, create, schedules):
+async def test_resumed_schedule_continues(world, leader, create, schedules):
     async with world.running(leader):
         schedule = await create()
         await schedules.pause(schedule)
         world.localnet.advance_clock(HOUR_MS)
         await schedules.resume(schedule)
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 1)
-    assert asked == [21]
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+    assert tool_inputs == [21]
 
 
-async def test_what_another_leader_began_is_collected(world, leader, create, schedules):
+async def test_execution_started_by_another_leader_is_collected(world, leader, create, schedules):
     other = await world.new_leader("other")
     async with world.running(other):
         schedule = await create(leaders=[other.id])
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
     async with world.running(leader):
         await schedules.name_leaders(schedule, [leader.id])
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 2)
-    first, second = await told(world, moves.ScheduleTriggered, 2)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    first, second = await wait_for_events(world, moves.ScheduleTriggered, 2)
     assert (first.keeper, second.keeper) == (other.key.address, leader.key.address)
-    assert (await told(world, moves.ScheduleCollected, 1))[0].execution == first.execution
+    assert (await wait_for_events(world, moves.ScheduleCollected, 1))[
+        0
+    ].execution == first.execution
 
 
-# --- By event
+# --- Schedules by events
 
 
 @pytest.fixture
 def await_events(world, create):
-    """Creates a schedule that waits for registrations of tools, or other events; gives its id."""
+    """Return a function that creates a schedule waiting for tool registrations or other events."""
 
     async def await_events(pause_ms=PAUSE_MS, event="ToolRegistered", **options):
         awaited = f"{world.deployment.original_id}::tool::{event}"
@@ -170,108 +172,110 @@ def await_events(world, create):
 
 
 @pytest.fixture
-def tell(world):
-    """Registers a tool, of which an event tells."""
+def emit_event(world):
+    """Return a function that registers a tool, which emits an event."""
 
-    async def tell(number):
+    async def emit_event(number):
         definition = double.definition(f"http://127.0.0.1:9/{number}")
         await world.register_tool(
-            replace(definition, fqn=ToolFqn.parse(f"xyz.example.flow.told{number}@1"))
+            replace(definition, fqn=ToolFqn.parse(f"xyz.example.flow.wait_for_events{number}@1"))
         )
 
-    return tell
+    return emit_event
 
 
-async def test_an_event_begins_an_execution(world, leader, await_events, tell):
+async def test_event_starts_an_execution(world, leader, await_events, emit_event):
     async with world.running(leader):
         schedule = await await_events()
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
-    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
-    assert (triggered.schedule, asked) == (schedule, [21])
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+    (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
+    assert (triggered.schedule, tool_inputs) == (schedule, [21])
 
 
-async def test_what_an_execution_left_pays_for_the_next_event(
-    world, leader, await_events, tell, schedules, create
+async def test_leftover_funds_pay_for_the_next_event(
+    world, leader, await_events, emit_event, schedules, create
 ):
     each_mist = await needed_mist(create)
     async with world.running(leader):
         schedule = await await_events(each_mist=each_mist, funds_mist=2 * each_mist)
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         assert (await schedules.get(schedule)).funds_mist < each_mist
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(2)
-        await told(world, executions.ExecutionEnded, 2)
-    assert asked == [21, 21]
+        await emit_event(2)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    assert tool_inputs == [21, 21]
 
 
-async def test_an_event_while_it_was_away_begins_one_once(world, leader, await_events, tell):
+async def test_event_missed_while_off_starts_one_execution(world, leader, await_events, emit_event):
     schedule = await await_events(overlaps=True)
-    await tell(1)
+    await emit_event(1)
     for number in (1, 2):
         async with world.running(leader):
-            await told(world, executions.ExecutionEnded, number)
+            await wait_for_events(world, executions.ExecutionEnded, number)
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(number + 1)
-    triggered = await told(world, moves.ScheduleTriggered, 2)
-    places = [(each.cursor.checkpoint, each.cursor.transaction) for each in triggered]
+        await emit_event(number + 1)
+    triggered = await wait_for_events(world, moves.ScheduleTriggered, 2)
+    places = [(event.cursor.checkpoint, event.cursor.transaction) for event in triggered]
     assert places[0] < places[1]
-    assert {each.schedule for each in triggered} == {schedule}
+    assert {event.schedule for event in triggered} == {schedule}
 
 
-async def test_events_before_it_was_created_do_not_count(world, leader, await_events, tell):
-    await tell(1)
+async def test_events_before_creation_do_not_count(world, leader, await_events, emit_event):
+    await emit_event(1)
     await await_events()
     async with world.running(leader):
-        await tell(2)
-        await told(world, executions.ExecutionEnded, 1)
-    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        await emit_event(2)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+    (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.cursor.checkpoint > 0
-    assert asked == [21]
+    assert tool_inputs == [21]
 
 
-async def test_events_in_a_pause_are_passed_over(world, leader, await_events, tell):
+async def test_events_during_a_pause_are_skipped(world, leader, await_events, emit_event):
     async with world.running(leader):
         await await_events(pause_ms=HOUR_MS)
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
-        await tell(2)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+        await emit_event(2)
         world.localnet.advance_clock(HOUR_MS)
-        await tell(3)
-        await told(world, executions.ExecutionEnded, 2)
-    assert len(asked) == 2
+        await emit_event(3)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    assert len(tool_inputs) == 2
 
 
-async def test_events_while_one_runs_are_passed_over(world, leader, await_events, tell):
+async def test_events_during_an_execution_are_skipped(world, leader, await_events, emit_event):
     await await_events()
     for number in range(3):
-        await tell(number)
+        await emit_event(number)
     async with world.running(leader):
-        await told(world, executions.ExecutionEnded, 1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(3)
-        await told(world, executions.ExecutionEnded, 2)
-    first, second = await told(world, moves.ScheduleTriggered, 2)
+        await emit_event(3)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    first, second = await wait_for_events(world, moves.ScheduleTriggered, 2)
     assert second.cursor.checkpoint >= first.cursor.checkpoint + 3
 
 
-async def test_the_second_leader_begins_what_the_first_does_not(world, leader, await_events, tell):
+async def test_second_leader_starts_when_the_first_one_does_not(
+    world, leader, await_events, emit_event
+):
     second = await world.new_leader("second")
     await await_events(leaders=[leader.id, second.id])
     async with world.running(second):
         told_after_ms = await world.client.now_ms()
-        await tell(1)
+        await emit_event(1)
         world.localnet.advance_clock(10_000)
-        (begun,) = await told(world, executions.ExecutionBegun, 1)
-    (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        (begun,) = await wait_for_events(world, executions.ExecutionBegun, 1)
+    (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.keeper == second.key.address
     assert begun.deadline_ms - HOUR_MS >= told_after_ms + 10_000
 
 
 @pytest.fixture
-async def misled(world, leader, await_events, schedules):
-    """A schedule whose cursor another leader has set ahead of the chain."""
+async def schedule_with_future_cursor(world, leader, await_events, schedules):
+    """Return a schedule whose cursor another leader has set ahead of the chain."""
     liar = await world.new_leader("liar")
     schedule = await await_events(leaders=[liar.id, leader.id])
     async with world.client_of(liar.key) as client:
@@ -281,30 +285,32 @@ async def misled(world, leader, await_events, schedules):
     return schedule
 
 
-async def test_events_count_again_after_the_cursor_is_reset(world, leader, misled, tell, schedules):
+async def test_events_count_again_after_a_cursor_reset(
+    world, leader, schedule_with_future_cursor, emit_event, schedules
+):
     async with world.running(leader):
         world.localnet.advance_clock(2 * PAUSE_MS)
-        await tell(1)  # it does not count
-        await schedules.reset_cursor(misled, [leader.id])
+        await emit_event(1)  # it does not count
+        await schedules.reset_cursor(schedule_with_future_cursor, [leader.id])
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(2)
-        await told(world, executions.ExecutionEnded, 2)
-    first, second = await told(world, moves.ScheduleTriggered, 2)
+        await emit_event(2)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    first, second = await wait_for_events(world, moves.ScheduleTriggered, 2)
     assert second.keeper == leader.key.address
     assert second.cursor.checkpoint < first.cursor.checkpoint
 
 
-async def test_cursor_that_is_reset_while_the_schedule_is_read_stays_reset(
-    world, leader, misled, tell, schedules, monkeypatch
+async def test_cursor_reset_during_a_read_stays_in_effect(
+    world, leader, schedule_with_future_cursor, emit_event, schedules, monkeypatch
 ):
     is_read, observed = asyncio.Event(), asyncio.Event()
     read, observe = Triggers.state, LeaderSchedules.observe
 
     async def state(self, schedule):
-        found = await read(self, schedule)
+        results = await read(self, schedule)
         is_read.set()
         await observed.wait()
-        return found
+        return results
 
     def see(self, page):
         observe(self, page)
@@ -317,56 +323,56 @@ async def test_cursor_that_is_reset_while_the_schedule_is_read_stays_reset(
         async with asyncio.timeout(60):
             await is_read.wait()
         world.localnet.advance_clock(2 * PAUSE_MS)
-        await schedules.reset_cursor(misled, [leader.id])
+        await schedules.reset_cursor(schedule_with_future_cursor, [leader.id])
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 2)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 2)
 
 
-async def test_finished_list_goes_on_once_it_is_extended(world, leader, create, schedules):
+async def test_finished_list_continues_after_an_extension(world, leader, create, schedules):
     now_ms = await world.client.now_ms()
     async with world.running(leader):
         schedule = await create(Timing(Plan.At((now_ms + HOUR_MS,)), None))
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         await schedules.extend(schedule, times=[now_ms + 2 * HOUR_MS])
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 2)
-    assert asked == [21, 21]
+        await wait_for_events(world, executions.ExecutionEnded, 2)
+    assert tool_inputs == [21, 21]
 
 
-async def test_one_owner_has_few_places(world, leader, await_events, tell, schedules, monkeypatch):
+async def test_owner_has_few_slots(world, leader, await_events, emit_event, schedules, monkeypatch):
     monkeypatch.setattr(event_triggers, "MAX_OF_OWNER", 1)
     async with world.running(leader):
         first = await await_events()
         await await_events()
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
-        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+        (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.schedule == first
 
 
-async def test_schedule_that_triggered_gets_the_place_of_one_that_never_did(
-    world, leader, await_events, tell, schedules, one_place, looks
+async def test_triggered_schedule_takes_the_slot_of_one_that_never_triggered(
+    world, leader, await_events, emit_event, schedules, single_slot, looks
 ):
     async with world.running(leader):
         paid = await await_events()
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         await schedules.pause(paid)
         idle = await await_events(event="NeverTold")
         await looks.at(idle, 1)
         await schedules.refill(idle, 1)
-        await looks.at(idle, 2)  # it has the place since the first one
+        await looks.at(idle, 2)  # it has had the slot since the first one
         await schedules.resume(paid)
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(2)
-        triggered = await told(world, moves.ScheduleTriggered, 2)
-    assert [each.schedule for each in triggered] == [paid, paid]
+        await emit_event(2)
+        triggered = await wait_for_events(world, moves.ScheduleTriggered, 2)
+    assert [event.schedule for event in triggered] == [paid, paid]
 
 
-async def test_owner_without_a_place_gets_one_of_an_owner_with_many(
-    world, leader, await_events, tell, schedules, looks, monkeypatch
+async def test_owner_without_a_slot_takes_one_of_an_owner_with_many(
+    world, leader, await_events, emit_event, schedules, looks, monkeypatch
 ):
     monkeypatch.setattr(event_triggers, "MAX_FOLLOWED", 2)
     key = new_key()
@@ -376,66 +382,66 @@ async def test_owner_without_a_place_gets_one_of_an_owner_with_many(
             idle = await await_events(event="NeverTold")
             await looks.at(idle, 1)
             await schedules.refill(idle, 1)
-            await looks.at(idle, 2)  # it has a place since the first one
+            await looks.at(idle, 2)  # it has had a slot since the first one
         other = await await_events(owned=Schedules(client, world.deployment))
-        await tell(1)
-        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        await emit_event(1)
+        (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.schedule == other
 
 
-async def test_what_is_paused_has_no_place(
-    world, leader, await_events, tell, schedules, one_place, looks
+async def test_paused_schedule_has_no_slot(
+    world, leader, await_events, emit_event, schedules, single_slot, looks
 ):
     async with world.running(leader):
         first = await await_events(event="NeverTold")
         await looks.at(first, 1)
         await schedules.refill(first, 1)
-        await looks.at(first, 2)  # it has the place since the first one
+        await looks.at(first, 2)  # it has had the slot since the first one
         second = await await_events()
         await schedules.pause(first)
-        await tell(1)
-        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        await emit_event(1)
+        (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.schedule == second
 
 
-async def test_whoever_had_no_place_is_told_what_it_missed(
-    world, leader, await_events, tell, schedules, one_place
+async def test_schedule_without_a_slot_gets_missed_events_later(
+    world, leader, await_events, emit_event, schedules, single_slot
 ):
     async with world.running(leader):
         first, second = await await_events(), await await_events()
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         await schedules.cancel(first)
-        triggered = await told(world, moves.ScheduleTriggered, 2)
-    assert [each.schedule for each in triggered] == [first, second]
-    assert len({each.cursor for each in triggered}) == 1
+        triggered = await wait_for_events(world, moves.ScheduleTriggered, 2)
+    assert [event.schedule for event in triggered] == [first, second]
+    assert len({event.cursor for event in triggered}) == 1
 
 
-async def test_what_is_short_has_no_place_until_it_is_refilled(
-    world, leader, await_events, tell, schedules, one_place, unchecked, simulated
+async def test_schedule_without_funds_has_no_slot_until_a_refill(
+    world, leader, await_events, emit_event, schedules, single_slot, unchecked, simulated
 ):
     async with world.running(leader):
         first = await await_events(funds_mist=0, each_mist=0)
         second = await await_events()
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
         await schedules.refill(first, 10**9)
         await schedules.cancel(second)
-        triggered = await told(world, moves.ScheduleTriggered, 2)
-    assert [each.schedule for each in triggered] == [second, first]
+        triggered = await wait_for_events(world, moves.ScheduleTriggered, 2)
+    assert [event.schedule for event in triggered] == [second, first]
     assert len(simulated) == 2
 
 
-async def test_an_event_waits_for_a_refill(world, leader, await_events, tell, schedules, create):
+async def test_event_waits_for_a_refill(world, leader, await_events, emit_event, schedules, create):
     async with world.running(leader):
         short = {"funds_mist": await needed_mist(create), "overlaps": True}
         schedule = await await_events(**short)
-        await tell(1)
-        await told(world, moves.ScheduleTriggered, 1)
+        await emit_event(1)
+        await wait_for_events(world, moves.ScheduleTriggered, 1)
         world.localnet.advance_clock(PAUSE_MS)
-        await tell(2)
+        await emit_event(2)
         await schedules.refill(schedule, 10**9)
-        first, second = await told(world, moves.ScheduleTriggered, 2)
+        first, second = await wait_for_events(world, moves.ScheduleTriggered, 2)
     assert first.cursor.checkpoint < second.cursor.checkpoint
 
 
@@ -448,27 +454,27 @@ async def test_an_event_waits_for_a_refill(world, leader, await_events, tell, sc
     ],
     ids=["refused", "away", "unforeseen"],
 )
-async def test_trouble_loses_no_event(world, leader, await_events, tell, fails_once, error):
+async def test_error_loses_no_event(world, leader, await_events, emit_event, fails_once, error):
     fails_once(error)
     async with world.running(leader):
         await await_events()
-        await tell(1)
-        await told(world, executions.ExecutionEnded, 1)
-    assert asked == [21]
+        await emit_event(1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+    assert tool_inputs == [21]
 
 
-# --- Strangers
+# --- Untrusted input
 
 
 @dataclass
 class Looks:
-    """How often leaders read which schedules."""
+    """The number of times that leaders read each schedule."""
 
     counts: Counter = field(default_factory=Counter)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def at(self, schedule, count):
-        """Return once a schedule was read so often."""
+        """Return as soon as a schedule was read `count` times."""
         async with asyncio.timeout(60):
             while self.counts[schedule] < count:
                 self.changed.clear()
@@ -490,7 +496,7 @@ def looks(monkeypatch):
 
 @pytest.fixture
 def simulated(monkeypatch):
-    """The drafts of triggers that leaders simulate."""
+    """Return the list of trigger drafts that leaders simulate."""
     drafts, simulate = [], triggers.simulate_transaction
 
     async def simulate_transaction(connection, draft):
@@ -503,7 +509,7 @@ def simulated(monkeypatch):
 
 @pytest.fixture
 def unchecked(monkeypatch):
-    """Schedules are created without the funds that ours would ask for."""
+    """Create schedules without the check for sufficient funds."""
 
     async def check_funds(*_, **__):
         pass
@@ -512,14 +518,14 @@ def unchecked(monkeypatch):
 
 
 @pytest.fixture
-def one_place(monkeypatch):
-    """Events are followed for one schedule only."""
+def single_slot(monkeypatch):
+    """Limit the number of followed schedules to one."""
     monkeypatch.setattr(event_triggers, "MAX_FOLLOWED", 1)
 
 
 @pytest.fixture
 def fails_once(monkeypatch):
-    """Lets the first trigger of each schedule fail, or each one of some."""
+    """Make the first trigger of each schedule fail, or every trigger of some."""
 
     def fail(error, always=()):
         failed, real = set(), Triggers.begin
@@ -537,10 +543,10 @@ def fails_once(monkeypatch):
 
 
 @pytest.mark.parametrize("is_read", [False, True], ids=["before", "after"])
-async def test_what_is_cancelled_while_it_is_read_ends_no_leader(
+async def test_schedule_cancelled_during_a_read_does_not_stop_the_leader(
     world, leader, await_events, create, schedules, monkeypatch, is_read
 ):
-    """Before or after its order is read, and its leader knows it then."""
+    """Cancel it before or after its order is read; in the second case its leader knows it."""
     observed, observe, read = asyncio.Event(), LeaderSchedules.observe, verbs.read_order
 
     def see(self, page):
@@ -563,31 +569,29 @@ async def test_what_is_cancelled_while_it_is_read_ends_no_leader(
             await observed.wait()
         await create()
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 1)
+        await wait_for_events(world, executions.ExecutionEnded, 1)
 
 
-async def test_what_nobody_foresaw_postpones_one_schedule(
-    world, leader, create, fails_once, logged
-):
+async def test_unexpected_error_postpones_one_schedule(world, leader, create, fails_once, logged):
     fails_once(KeyError("unforeseen"))
     async with world.running(leader):
         await create()
         world.localnet.advance_clock(HOUR_MS)
-        await told(world, executions.ExecutionEnded, 1)
-    (postponed,) = [each for each in logged if each["event"] == "schedule_postponed"]
+        await wait_for_events(world, executions.ExecutionEnded, 1)
+    (postponed,) = [line for line in logged if line["event"] == "schedule_postponed"]
     assert postponed["error"].startswith("KeyError")
 
 
-async def test_one_that_always_fails_keeps_no_other_waiting(world, leader, create, fails_once):
+async def test_failing_schedule_does_not_block_others(world, leader, create, fails_once):
     async with world.running(leader):
         failing, honest = await create(), await create()
         fails_once(UnreachableError("node_unreachable", "INTERNAL"), always=[failing])
         world.localnet.advance_clock(HOUR_MS)
-        (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+        (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.schedule == honest
 
 
-async def test_the_schedules_of_one_owner_keep_no_other_waiting(world, leader, create, monkeypatch):
+async def test_schedules_of_one_owner_do_not_block_others(world, leader, create, monkeypatch):
     hung, begun, read = [], asyncio.Event(), Triggers.state
     other = await world.new_leader("other")
     async with world.client_of(other.key) as client:
@@ -603,20 +607,20 @@ async def test_the_schedules_of_one_owner_keep_no_other_waiting(world, leader, c
         monkeypatch.setattr(Triggers, "state", state)
         world.localnet.advance_clock(HOUR_MS)
         async with world.running(leader):
-            (triggered,) = await told(world, moves.ScheduleTriggered, 1)
+            (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
             assert (triggered.schedule, len(hung)) == (honest, 4)
             begun.set()
 
 
-async def test_what_is_short_is_not_simulated(
+async def test_schedule_without_funds_is_not_simulated(
     world, leader, create, schedules, unchecked, simulated, looks
 ):
     async with world.running(leader):
         schedule = await create(funds_mist=0, each_mist=0)
-        for count in range(2, 6):  # each look is over when the next one begins
+        for count in range(2, 6):  # each check ends before the next one starts
             world.localnet.advance_clock(HOUR_MS)
             await looks.at(schedule, count)
         assert not simulated
         await schedules.refill(schedule, 10**9)
-        await told(world, executions.ExecutionBegun, 1)
+        await wait_for_events(world, executions.ExecutionBegun, 1)
     assert len(simulated) == 1

@@ -1,4 +1,4 @@
-"""A Leader and a tool server that sign what they say, over a socket."""
+"""A Leader and a tool server that sign their messages, over a socket."""
 
 import json
 from functools import partial
@@ -59,7 +59,7 @@ def nonces():
 
 @pytest.fixture
 def make_call(make_call):
-    """A call of a tool that has a key on chain, unless it is said otherwise."""
+    """Return a factory of calls of a tool with a key on chain, unless stated otherwise."""
     return partial(make_call, keys=(TOOL_KEY.public_key,))
 
 
@@ -78,25 +78,25 @@ def signing_server(*tools, **options):
     )
 
 
-async def test_a_signed_call_gets_a_signed_answer(make_signing_invoker, make_call, add_tool):
+async def test_signed_call_gets_a_signed_answer(make_signing_invoker, make_call, add_tool):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
         assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
 
 
-async def test_the_answer_has_the_tools_signature_for_the_chain(
+async def test_answer_has_the_outcome_signature_of_the_tool(
     make_signing_invoker, make_call, add_tool
 ):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
         answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}", **SIGNED))
     assert answer.signature.key == TOOL_KEY.public_key
-    # Ports of one byte each: see the tests of what is signed.
+    # Ports of one byte each, as in the tests of outcome signatures.
     inputs = blake2b(b"\x02\x01a\x00\x011\x01b\x00\x012", digest_size=32).digest()
     ports = blake2b(b"\x01\x06result\x00\x013", digest_size=32).digest()
     message = b"nexus_tools::outcome" + bytes(INVOCATION) + inputs + b"\x02ok" + ports
     TOOL_KEY.private.public_key().verify(answer.signature.signature, message)
 
 
-async def test_where_nobody_has_to_sign_the_answer_goes_on_chain_without(
+async def test_answer_without_required_signers_has_no_signature(
     make_signing_invoker, make_call, add_tool
 ):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
@@ -104,25 +104,23 @@ async def test_where_nobody_has_to_sign_the_answer_goes_on_chain_without(
 
 
 @pytest.mark.parametrize("key", [None, OTHER_KEY], ids=["none", "another key"])
-async def test_an_answer_that_cannot_be_settled_is_none(
+async def test_answer_that_cannot_be_settled_is_rejected(
     make_signing_invoker, make_call, add_tool, key
 ):
     async with serving(signing_server(add_tool, key=key)) as url:
         call = make_call(f"{url}/{ADD}", keys=(), **SIGNED)
         outcome = await make_signing_invoker().invoke(call)
     assert outcome.reason is FailureReason.OUTPUT_INVALID
-    assert "the response is not signed by the tool" in outcome.detail
+    assert "the response does not have a valid signature of the tool" in outcome.detail
 
 
-async def test_a_tool_that_has_no_key_on_chain_need_not_sign(
-    make_signing_invoker, make_call, add_tool
-):
+async def test_tool_without_on_chain_keys_need_not_sign(make_signing_invoker, make_call, add_tool):
     async with serving(signing_server(add_tool)) as url:
         answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}", keys=()))
     assert answer == SUM
 
 
-async def test_while_a_tool_changes_its_key_it_signs_with_either(
+async def test_tool_may_sign_with_either_key_during_a_change(
     make_signing_invoker, make_call, add_tool
 ):
     async with serving(signing_server(add_tool, key=OTHER_KEY)) as url:
@@ -132,7 +130,7 @@ async def test_while_a_tool_changes_its_key_it_signs_with_either(
     assert answer.signature.key == OTHER_KEY.public_key
 
 
-async def test_a_signature_of_another_answer_makes_none(
+async def test_signature_of_another_answer_is_rejected(
     make_signing_invoker, make_call, serve_bytes, respond
 ):
     request = {"nexus-tool": ADD, "nexus-invocation": str(INVOCATION)}
@@ -142,26 +140,22 @@ async def test_a_signature_of_another_answer_makes_none(
     server = await serve_bytes(respond(200, b'{"ok":{"result":3}}', lines))
     outcome = await make_signing_invoker().invoke(make_call(server.url, keys=(), **SIGNED))
     assert outcome.reason is FailureReason.OUTPUT_INVALID
-    assert "not that of this answer" in outcome.detail
+    assert "does not match this answer" in outcome.detail
 
 
 @pytest.mark.parametrize(
     ("key", "why"),
-    [(None, "the response is not signed"), (OTHER_KEY, "the key is none")],
+    [(None, "the response is not signed"), (OTHER_KEY, "not a current key")],
     ids=["none", "another key"],
 )
-async def test_an_answer_that_the_tool_did_not_sign_is_none(
-    make_signing_invoker, make_call, add_tool, *, key, why
-):
+async def test_unsigned_answer_is_rejected(make_signing_invoker, make_call, add_tool, *, key, why):
     async with serving(signing_server(add_tool, key=key)) as url:
         outcome = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
     assert outcome.reason is FailureReason.OUTPUT_INVALID
     assert why in outcome.detail
 
 
-async def test_an_answer_that_was_changed_on_its_way_is_none(
-    make_signing_invoker, make_call, serve_bytes, respond
-):
+async def test_altered_answer_is_rejected(make_signing_invoker, make_call, serve_bytes, respond):
     request = {"nexus-tool": ADD, "signature": "nexus=:AAAA:"}
     request |= {"nexus-invocation": "0x1", "content-digest": "sha-256=:AAAA:"}
     captured = sign_response(
@@ -171,7 +165,7 @@ async def test_an_answer_that_was_changed_on_its_way_is_none(
     server = await serve_bytes(respond(200, b'{"ok":{"result":4}}', lines))
     outcome = await make_signing_invoker().invoke(make_call(server.url))
     assert outcome.reason is FailureReason.OUTPUT_INVALID
-    assert "not that of this response" in outcome.detail
+    assert "does not match this response" in outcome.detail
 
 
 @pytest.mark.parametrize(
@@ -182,7 +176,7 @@ async def test_an_answer_that_was_changed_on_its_way_is_none(
     ],
     ids=["key", "leader"],
 )
-async def test_a_refused_leader_declines_and_says_why(
+async def test_refused_leader_declines_with_the_reason(
     make_signing_invoker, make_call, add_tool, identity, detail
 ):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
@@ -191,7 +185,7 @@ async def test_a_refused_leader_declines_and_says_why(
     assert outcome == Declined(Failure(FailureReason.UNAUTHORIZED, detail))
 
 
-async def test_the_reason_of_an_author_reaches_the_requester(make_signing_invoker, make_call):
+async def test_reason_of_an_author_reaches_the_requester(make_signing_invoker, make_call):
     def authorize(_):
         raise NotAuthorizedError("the quota\nof this month is used up")
 
@@ -206,20 +200,22 @@ async def test_the_reason_of_an_author_reaches_the_requester(make_signing_invoke
     assert outcome == Declined(Failure(FailureReason.UNAUTHORIZED, detail))
 
 
-async def test_a_leader_that_does_not_sign_is_told_so(make_invoker, make_call, add_tool):
+async def test_leader_without_signatures_is_refused_with_a_reason(
+    make_invoker, make_call, add_tool
+):
     async with serving(signing_server(add_tool)) as url:
         outcome = await make_invoker().invoke(make_call(f"{url}/{ADD}"))
     assert outcome.failure.detail == "the tool refused this leader: 401 signature_missing"
 
 
-async def test_words_of_a_stranger_are_not_repeated(make_invoker, make_call, serve_bytes, respond):
+async def test_untrusted_text_is_not_repeated(make_invoker, make_call, serve_bytes, respond):
     body = json.dumps({"code": "buy_now", "detail": "at https://evil.example"}).encode()
     server = await serve_bytes(respond(403, body))
     outcome = await make_invoker().invoke(make_call(server.url))
     assert outcome.failure.detail == "the tool refused this leader: 403"
 
 
-async def test_each_attempt_has_a_nonce_of_its_own(
+async def test_each_attempt_has_its_own_nonce(
     make_signing_invoker, make_call, serve_bytes, respond
 ):
     async def reply(writer, number):
@@ -235,7 +231,7 @@ async def test_each_attempt_has_a_nonce_of_its_own(
     assert len({head["idempotency-key"] for head in heads}) == 1
 
 
-async def test_a_leader_comes_again_to_a_server_whose_key_is_not_on_chain_yet(
+async def test_leader_retries_a_server_whose_key_is_not_on_chain_yet(
     make_signing_invoker, make_call, add_tool
 ):
     asked = iter([False])
@@ -244,12 +240,12 @@ async def test_a_leader_comes_again_to_a_server_whose_key_is_not_on_chain_yet(
         assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
 
 
-async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make_call, add_tool):
+async def test_busy_server_accepts_the_second_attempt(make_signing_invoker, make_call, add_tool):
     server = signing_server(add_tool, key=TOOL_KEY, nonces=MemoryNonces())
     behind = [-2.0, 0.0, 0.0]
 
     def clock():
-        # Signed before the server began: asked to sign anew.
+        # Signed before the server started, so a new signature is requested.
         return time() + (behind.pop(0) if behind else 0.0)
 
     async with serving(server) as url:
@@ -257,7 +253,7 @@ async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make
         assert await invoker.invoke(make_call(f"{url}/{ADD}")) == SUM
 
 
-async def test_an_unsigned_answer_of_a_tool_with_keys_is_believed_by_no_leader(
+async def test_no_leader_accepts_an_unsigned_answer_of_a_tool_with_keys(
     make_invoker, make_call, serve_bytes, respond
 ):
     server = await serve_bytes(respond(200, b'{"ok":{"result":3}}'))
@@ -279,18 +275,18 @@ async def test_an_unsigned_answer_of_a_tool_with_keys_is_believed_by_no_leader(
         (KEY, (), ["key_not_on_chain"]),
     ],
 )
-async def test_a_leader_says_at_its_start_that_servers_will_refuse_what_it_signs(
+async def test_leader_warns_at_its_start_about_a_key_that_is_not_on_chain(
     world, tmp_path, logged, key, on_chain, events
 ):
     identity = await world.new_leader()
     async with world.client_of(identity.key) as client:
-        for each in on_chain:
-            await LeaderRegistry(client, world.deployment).add_key(identity.id, each)
+        for chain_key in on_chain:
+            await LeaderRegistry(client, world.deployment).add_key(identity.id, chain_key)
     signing = {} if key is None else {"signing_key": write_key(tmp_path / "key.pem")}
     async with world.running(identity, **signing):
         pass
-    told = [e["event"] for e in logged if e["event"] in ("not_signing", "key_not_on_chain")]
-    assert told == events
+    warnings = [e["event"] for e in logged if e["event"] in ("not_signing", "key_not_on_chain")]
+    assert warnings == events
 
 
 def write_key(path):
@@ -298,7 +294,7 @@ def write_key(path):
     return path
 
 
-def test_the_configuration_names_the_file_of_the_key(tmp_path):
+def test_configuration_names_the_key_file(tmp_path):
     config = LeaderConfig(journal=tmp_path / "j", signing_key=write_key(tmp_path / "key.pem"))
     traffic = SignedTraffic.load(config, Address.of(0x1EAD))
     assert traffic.identity.signer == LEADER
@@ -314,7 +310,7 @@ def test_the_configuration_names_the_file_of_the_key(tmp_path):
         (0o600, "secret words", "signing_key_invalid"),
     ],
 )
-def test_a_key_that_cannot_be_used_keeps_the_leader_from_starting(tmp_path, mode, text, code):
+def test_unusable_key_prevents_the_start(tmp_path, mode, text, code):
     path = tmp_path / "key.pem"
     if mode is not None:
         path.write_text(text)
@@ -327,7 +323,7 @@ def test_a_key_that_cannot_be_used_keeps_the_leader_from_starting(tmp_path, mode
     assert refused.value.__cause__ is None
 
 
-def test_no_repr_shows_a_secret():
+def test_repr_contains_no_secret():
     secret = KEY.private.private_bytes_raw()
     shown = (
         f"{Identity(LEADER, KEY)!r}{SignedTraffic(Identity(LEADER, KEY))!r}{Signatures(key=KEY)!r}"

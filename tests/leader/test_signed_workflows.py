@@ -1,4 +1,4 @@
-"""Executions whose tools sign: the chain puts together what was asked."""
+"""Executions whose tools sign: the chain assembles the signed inputs."""
 
 import json
 
@@ -79,29 +79,29 @@ async def test_signed_answers_to_values_of_every_kind_are_settled(world, signing
     state = await Executions(world.client, world.deployment).state(execution)
     assert ended.status == "completed", state.failures
     # 2 + 2 + 2 + 3 letters, 10 more for each of 4 words, and 4 words.
-    assert {str(each.source): each.value for each in state.results} == {"sum.ok.number": 53}
+    assert {str(result.source): result.value for result in state.results} == {"sum.ok.number": 53}
 
 
-async def test_a_detail_with_quotes_is_the_same_for_the_chain_and_for_the_leader(
+async def test_detail_with_quotes_is_the_same_on_chain_and_off_chain(
     world, signing, serve_bytes, respond
 ):
-    """A tool has its words in a failure: with any of them, who handles it can be settled."""
+    """A failure contains the tool's text; its handler must be settled with any text."""
     said = 'it has "1" \\ 2 > 1 KB\x7f'
     problem = json.dumps({"code": "output_too_large", "detail": said}).encode()
     broken = await serve_bytes(respond(422, problem))
     await world.register_tool(split.definition(broken.url))
-    wanted = Document(
+    workflow_document = Document(
         (Vertex("split", SPLIT, entry_ports=("text",)), Vertex("count", COUNT)),
         (edge("split._err_eval.detail", "count.word"),),
         defaults=(Default(InputPort("count", "more"), 0),),
         dialect=DIALECT,
     )
     async with signing.serving(count):
-        workflow = await world.publish(wanted)
+        workflow = await world.publish(workflow_document)
         leader, key_file = signing.leader, signing.key_file
         async with world.running(leader, signing_key=key_file, check_meta=False):
             ended = await world.ended(await world.begin(workflow, {"split": {"text": "a"}}))
     state = await Executions(world.client, world.deployment).state(ended.execution)
     assert ended.status == "completed", state.failures
     [result] = state.results
-    assert result.value == len(f"the tool kept an answer that is too large: {said}")
+    assert result.value == len(f"the tool's answer is too large: {said}")

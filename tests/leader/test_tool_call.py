@@ -48,7 +48,7 @@ COLLATERAL = {
 
 @pytest.fixture
 def make_tool(add_definition):
-    """A tool as it was read, with a definition that may be broken."""
+    """Return a factory of tools as read from the chain, possibly with an invalid definition."""
 
     def make(*, collateral=None, version=3, keys=(), **definition):
         on_chain = replace(Registration(add_definition()).on_chain(), **definition)
@@ -78,19 +78,19 @@ def new_calls(max_request_bytes, meta, *, is_signing=True, storages=None):
     return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes, values, **named)
 
 
-async def made(calls, invocation, found):
-    async with calls.making(ASSIGNMENT, invocation, found, 20.0) as call:
+async def made(calls, invocation, results):
+    async with calls.making(ASSIGNMENT, invocation, results, 20.0) as call:
         return call
 
 
 async def make_call(
-    found, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=(), **options
+    results, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=(), **options
 ):
     calls = new_calls(max_request_bytes, meta, **options)
-    return await made(calls, invocation_with(ports, signers), found)
+    return await made(calls, invocation_with(ports, signers), results)
 
 
-async def test_a_call_has_the_inputs_and_the_terms_of_the_invocation(make_tool):
+async def test_call_has_the_inputs_and_terms_of_the_invocation(make_tool):
     now = asyncio.get_running_loop().time()
     call = await make_call(make_tool())
     assert json.loads(call.body) == {"a": 1, "b": 2}
@@ -117,11 +117,11 @@ async def reason_of(*arguments, **options):
         Collateral(**{**COLLATERAL, "unregistered_at_ms": 1_000}),
     ],
 )
-async def test_a_tool_that_is_not_active_is_not_called(make_tool, collateral):
+async def test_inactive_tool_is_not_called(make_tool, collateral):
     assert await reason_of(make_tool(collateral=collateral)) is FailureReason.TOOL_NOT_REGISTERED
 
 
-async def test_a_tool_that_does_not_exist_is_not_called():
+async def test_missing_tool_is_not_called():
     assert await reason_of(None) is FailureReason.TOOL_NOT_REGISTERED
 
 
@@ -137,23 +137,23 @@ async def test_a_tool_that_does_not_exist_is_not_called():
         {"url": ""},
     ],
 )
-async def test_a_definition_that_breaks_the_rules_is_a_mismatch(make_tool, definition):
+async def test_invalid_definition_is_a_mismatch(make_tool, definition):
     assert await reason_of(make_tool(**definition)) is FailureReason.DEFINITION_MISMATCH
 
 
 @pytest.mark.parametrize(("keys", "signers"), [((KEY,), ()), ((), (KEY,)), ((KEY,), (KEY,))])
-async def test_a_tool_that_signs_is_called_by_leaders_that_sign(make_tool, keys, signers):
-    found = make_tool(keys=keys)
-    assert (await make_call(found, signers=signers)).keys == keys
-    refused = await make_call(found, signers=signers, is_signing=False)
-    detail = "the tool signs its answers, and this leader does not sign its calls"
+async def test_signing_tool_is_called_only_by_signing_leaders(make_tool, keys, signers):
+    results = make_tool(keys=keys)
+    assert (await make_call(results, signers=signers)).keys == keys
+    refused = await make_call(results, signers=signers, is_signing=False)
+    detail = "the tool signs its answers, but this leader does not sign its calls"
     assert refused == Declined(Failure(FailureReason.REFUSED, detail))
 
 
 @pytest.mark.parametrize(
     "url", ["http://tools.example/add", "https://127.0.0.1/add", "https://[::1]/add"]
 )
-async def test_a_url_that_the_guard_refuses_is_refused(make_tool, url):
+async def test_url_refused_by_the_guard_is_not_called(make_tool, url):
     assert await reason_of(make_tool(url=url)) is FailureReason.REFUSED
 
 
@@ -167,14 +167,14 @@ async def test_a_url_that_the_guard_refuses_is_refused(make_tool, url):
         Ports((("a", Value.Inline(b"1")), ("b", Value.Remote("walrus", b"key")))),
     ],
 )
-async def test_inputs_that_do_not_fit_are_not_sent(make_tool, ports):
+async def test_schema_invalid_inputs_are_not_sent(make_tool, ports):
     assert await reason_of(make_tool(), ports) is FailureReason.INPUT_INVALID
 
 
 REMOTE = Ports((("a", Value.Inline(b"1")), ("b", Value.Remote("walrus", b"key"))))
 
 
-async def test_inputs_that_are_not_on_chain_are_fetched_and_checked(make_tool):
+async def test_remote_inputs_are_fetched_and_validated(make_tool):
     async def fetch(key, max_bytes):
         return {b"key": b" 2 "}[key]
 
@@ -188,7 +188,7 @@ async def test_inputs_that_are_not_on_chain_are_fetched_and_checked(make_tool):
 
 
 async def test_nothing_is_fetched_for_a_tool_that_is_not_called(make_tool):
-    """Nor where the tool has to sign: the chain has no text for which it could."""
+    """This includes tools that must sign, because the chain has no text to verify against."""
 
     async def fetch(key, max_bytes):
         raise AssertionError("it was fetched")
@@ -200,7 +200,7 @@ async def test_nothing_is_fetched_for_a_tool_that_is_not_called(make_tool):
     assert unsigned is FailureReason.INPUT_INVALID
 
 
-async def test_a_leader_without_room_for_what_is_fetched_says_so(make_tool):
+async def test_leader_without_capacity_to_fetch_is_overloaded(make_tool):
     async def fetch(key, max_bytes):
         return b" " * 70_000 + b"2"
 
@@ -215,11 +215,11 @@ async def test_a_leader_without_room_for_what_is_fetched_says_so(make_tool):
     assert isinstance(await made(calls, invocation, make_tool()), ToolCall)
 
 
-async def test_inputs_beyond_the_limit_of_the_leader_are_refused(make_tool):
+async def test_inputs_above_the_leader_limit_are_refused(make_tool):
     assert await reason_of(make_tool(), max_request_bytes=10) is FailureReason.REFUSED
 
 
-async def test_inputs_that_a_signature_would_not_fit_are_not_sent_where_one_is_needed(make_tool):
+async def test_noncanonical_inputs_are_not_sent_when_a_signature_is_needed(make_tool):
     spaced = Ports((("a", Value.Inline(b"1 ")), ("b", Value.Inline(b"2"))))
     reason = await reason_of(make_tool(), spaced, signers=(bytes(32),))
     assert reason is FailureReason.INPUT_INVALID
@@ -227,7 +227,7 @@ async def test_inputs_that_a_signature_would_not_fit_are_not_sent_where_one_is_n
     assert (await make_call(make_tool(), signers=(bytes(32),))).signers == (bytes(32),)
 
 
-async def test_a_changed_tool_is_compiled_anew(make_tool):
+async def test_changed_tool_is_compiled_again(make_tool):
     calls = new_calls(1_000, None)
     strict = json.dumps({"type": "object", "required": ["c"]}).encode()
     invocation = invocation_with(INPUTS)

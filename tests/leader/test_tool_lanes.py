@@ -30,7 +30,7 @@ def miss(breaker, times):
         breaker.missed()
 
 
-def test_it_opens_after_failures_in_a_row(breaker):
+def test_breaker_opens_after_consecutive_failures(breaker):
     miss(breaker, 2)
     assert breaker.state is BreakerState.CLOSED
     miss(breaker, 1)
@@ -38,7 +38,7 @@ def test_it_opens_after_failures_in_a_row(breaker):
     assert breaker.admit() == 10.0
 
 
-def test_a_response_between_failures_begins_the_count_anew(breaker):
+def test_response_resets_the_failure_count(breaker):
     miss(breaker, 2)
     breaker.admit()
     breaker.reached()
@@ -46,7 +46,7 @@ def test_a_response_between_failures_begins_the_count_anew(breaker):
     assert breaker.state is BreakerState.CLOSED
 
 
-def test_after_the_pause_one_request_is_let_through(breaker, clock):
+def test_breaker_allows_one_trial_after_the_pause(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 4.0
     assert breaker.admit() == 6.0
@@ -56,7 +56,7 @@ def test_after_the_pause_one_request_is_let_through(breaker, clock):
     assert breaker.admit() > 0
 
 
-def test_a_response_to_the_call_let_through_closes_it(breaker, clock):
+def test_successful_trial_closes_the_breaker(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 10.0
     breaker.admit()
@@ -65,7 +65,7 @@ def test_a_response_to_the_call_let_through_closes_it(breaker, clock):
     assert breaker.admit() == 0
 
 
-def test_a_failure_of_the_request_let_through_opens_it_again(breaker, clock):
+def test_failed_trial_opens_the_breaker_again(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 10.0
     miss(breaker, 1)
@@ -73,7 +73,7 @@ def test_a_failure_of_the_request_let_through_opens_it_again(breaker, clock):
     assert breaker.admit() == 10.0
 
 
-def test_a_request_that_was_given_up_lets_another_one_try(breaker, clock):
+def test_cancelled_trial_allows_another_one(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 10.0
     breaker.admit()
@@ -82,7 +82,7 @@ def test_a_request_that_was_given_up_lets_another_one_try(breaker, clock):
 
 
 @pytest.mark.anyio
-async def test_who_waits_goes_on_at_once_when_the_tool_responds_to_another(breaker, clock):
+async def test_waiting_call_continues_when_the_tool_responds_to_another(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 10.0
     breaker.admit()
@@ -95,7 +95,7 @@ async def test_who_waits_goes_on_at_once_when_the_tool_responds_to_another(break
 
 
 @pytest.mark.anyio
-async def test_nobody_waits_longer_than_said(breaker):
+async def test_wait_ends_after_the_given_time(breaker):
     miss(breaker, 3)
     async with asyncio.timeout(20):
         await breaker.wait(0.01)
@@ -107,10 +107,10 @@ def lanes(config, clock):
     return ToolLanes(config.model_copy(update={"breaker_failures": 2}), clock)
 
 
-def test_a_tool_that_goes_down_and_comes_back_is_told_once_each(lanes, clock, logged):
+def test_tool_down_and_up_are_each_logged_once(lanes, clock, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
     for _ in range(5):
-        lane.missed("no connection to the tool")
+        lane.missed("cannot connect to the tool")
         clock.seconds += 10.0
     assert lanes.down() == 1
     lane.reached()
@@ -119,21 +119,21 @@ def test_a_tool_that_goes_down_and_comes_back_is_told_once_each(lanes, clock, lo
         ("tool_down", "a.b.c@1"),
         ("tool_up", "a.b.c@1"),
     ]
-    assert logged[0]["why"] == "no connection to the tool"
+    assert logged[0]["why"] == "cannot connect to the tool"
     assert lanes.down() == 0
 
 
-def test_one_failure_is_no_news(lanes, logged):
+def test_single_failure_is_not_logged(lanes, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
-    lane.missed("no connection to the tool")
+    lane.missed("cannot connect to the tool")
     lane.reached()
     assert logged == []
 
 
-def test_an_address_that_is_refused_is_told_once_until_the_reason_changes(lanes, logged):
+def test_refused_address_is_logged_once_per_reason(lanes, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
     for why in ("the address is private", "the address is private", "the URL is not https"):
-        lane.missed("no connection to the tool", why)
+        lane.missed("cannot connect to the tool", why)
     assert [(line["event"], line["why"]) for line in logged] == [
         ("address_refused", "the address is private"),
         ("address_refused", "the URL is not https"),

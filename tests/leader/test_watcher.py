@@ -14,7 +14,7 @@ DAY_MS = 86_400_000
 
 @pytest.fixture
 async def requests(world, add_definition):
-    """Invocations of two days ago, each in a checkpoint of its own, and one of now."""
+    """Return invocations from two days ago, each in its own checkpoint, and a current one."""
     registered = await world.register_tool(add_definition())
     await world.new_leader()
     requested = []
@@ -24,31 +24,29 @@ async def requests(world, add_definition):
     return requested + await world.request(registered, {"a": 1, "b": 2})
 
 
-async def found_from(world, cursor, last):
-    """The invocations of the events after a cursor, up to `last`."""
-    found = []
+async def invocations_after(world, cursor, last):
+    """Return the invocations of the events after a cursor, up to `last`."""
+    result = []
     items = follow_events(world.client, event_filter(world.deployment, *KINDS), cursor)
     async with aclosing(items):
         async for item in items:
             if isinstance(item, EventRecord):
-                found.append(parse_event(world.deployment, item.event).invocation)
-                if found[-1] == last:
-                    return found
+                result.append(parse_event(world.deployment, item.event).invocation)
+                if result[-1] == last:
+                    return result
     raise AssertionError("events end")
 
 
-async def test_a_new_journal_begins_before_all_that_may_be_open_and_not_with_the_chain(
-    world, requests
-):
+async def test_new_journal_starts_before_open_invocations_but_not_at_genesis(world, requests):
     kinds = event_filter(world.deployment, *KINDS)
     cursor = await starting_cursor(world.client, kinds, DAY_MS)
-    found = await found_from(world, cursor, requests[-1])
-    assert found == requests[-len(found) :]
-    assert len(found) < 10
+    result = await invocations_after(world, cursor, requests[-1])
+    assert result == requests[-len(result) :]
+    assert len(result) < 10
 
 
-async def test_a_young_chain_is_read_from_its_beginning(world, requests):
+async def test_young_chain_is_read_from_its_start(world, requests):
     kinds = event_filter(world.deployment, *KINDS)
     cursor = await starting_cursor(world.client, kinds, 10**15)
     assert cursor == Cursor.beginning()
-    assert await found_from(world, cursor, requests[-1]) == requests
+    assert await invocations_after(world, cursor, requests[-1]) == requests

@@ -1,4 +1,4 @@
-"""Who sends, and from which money, on a real chain."""
+"""The worker that sends, and the balance that pays, on a real chain."""
 
 import asyncio
 import secrets
@@ -29,11 +29,14 @@ async def tool_on_chain(world, add_definition):
 
 async def closings_of(world, bench, tool, count):
     ids = await world.request(tool, *[{"a": n, "b": 0} for n in range(count)])
-    return [await bench.closing(each, Answer("ok", {"result": n})) for n, each in enumerate(ids)]
+    return [
+        await bench.closing(invocation, Answer("ok", {"result": n}))
+        for n, invocation in enumerate(ids)
+    ]
 
 
 async def spend_balance(world, key):
-    """Send all that a key has in its address balance to nobody, as another program might."""
+    """Spend the whole address balance of a key, as another program might."""
     async with world.client_of(key) as client:
         amount = (await client.balance_parts(key.address)).in_address
         builder = TransactionBuilder()
@@ -44,7 +47,7 @@ async def spend_balance(world, key):
 
 
 async def spend_coins(world, key):
-    """Send what a key has in coins to nobody, but for a little less than a deposit takes."""
+    """Spend the coins of a key, except for slightly less than a deposit costs."""
     async with world.client_of(key) as client:
         amount = (await client.balance_parts(key.address)).in_coins - 9_000_000
         builder = TransactionBuilder()
@@ -52,10 +55,10 @@ async def spend_coins(world, key):
         await client.execute(builder)
 
 
-# --- Money
+# --- Balances
 
 
-async def test_coins_become_as_much_balance_as_is_needed_and_no_more(world, bench_of):
+async def test_deposit_fills_the_balance_only_as_needed(world, bench_of):
     identity = await world.new_leader(sui=20)
     address = identity.key.address
     async with bench_of(identity, enough_mist=3 * MIST, run=False) as bench:
@@ -87,9 +90,7 @@ async def test_budgets_in_flight_never_exceed_the_balance(world, bench_of):
         assert worker.free_mist == MIST
 
 
-async def test_a_budget_that_no_worker_has_is_refused_and_the_hint_says_how_to_fund(
-    world, bench_of
-):
+async def test_unaffordable_budget_is_refused_with_a_funding_hint(world, bench_of):
     identity = await world.new_leader(sui=11)
     async with bench_of(identity, run=False) as bench:
         with pytest.raises(NotNowError) as caught:
@@ -99,7 +100,7 @@ async def test_a_budget_that_no_worker_has_is_refused_and_the_hint_says_how_to_f
     assert str(identity.key.address) in caught.value.hint
 
 
-async def test_a_worker_without_money_goes_on_when_it_has_some(world, tool_on_chain, bench_of):
+async def test_worker_without_funds_continues_after_funding(world, tool_on_chain, bench_of):
     identity = await world.new_leader(sui=11)
     await spend_coins(world, identity.key)
     async with bench_of(identity) as bench:
@@ -114,7 +115,7 @@ async def test_a_worker_without_money_goes_on_when_it_has_some(world, tool_on_ch
         assert bench.closer.trouble == ""
 
 
-async def test_many_small_coins_become_balance_in_several_transactions(world, bench_of):
+async def test_many_small_coins_are_deposited_in_several_transactions(world, bench_of):
     identity, key = (
         await world.new_leader(),
         KeyPair.from_secret(SignatureScheme.ED25519, secrets.token_bytes(32)),
@@ -131,16 +132,16 @@ async def test_many_small_coins_become_balance_in_several_transactions(world, be
     assert balance.in_address == 2 * MIST
 
 
-async def test_a_worker_closes_as_many_at_a_time_as_it_can_pay(world, tool_on_chain, bench_of):
+async def test_worker_closes_as_many_invocations_as_it_can_pay_for(world, tool_on_chain, bench_of):
     identity = await world.new_leader(sui=20)
-    # Two of them may take 3 000 + 2 x 100 gas units of 1 000 MIST and some storage, three more.
+    # Two cost at most 3 000 + 2 x 100 gas units of 1 000 MIST and some storage; three cost more.
     async with bench_of(identity, enough_mist=5_000_000, max_transactions=1) as bench:
         closings = await closings_of(world, bench, tool_on_chain, 4)
         assert await bench.close(*closings) == [Closed.SETTLED] * 4
         assert bench.transactions() == 2
 
 
-async def test_a_worker_lives_on_its_fees(world, tool_on_chain, bench_of):
+async def test_worker_can_pay_from_its_fees(world, tool_on_chain, bench_of):
     identity = await world.new_leader(sui=11)
     key = identity.key
     async with bench_of(identity, enough_mist=20_000_000) as bench:
@@ -153,7 +154,7 @@ async def test_a_worker_lives_on_its_fees(world, tool_on_chain, bench_of):
         assert bench.workers.total_mist == await world.client.balance(key.address)
 
 
-async def test_a_balance_that_another_program_spends_is_filled_up_from_coins(
+async def test_balance_spent_by_another_program_is_refilled_from_coins(
     world, tool_on_chain, bench_of
 ):
     identity = await world.new_leader(sui=20)
@@ -168,7 +169,7 @@ async def test_a_balance_that_another_program_spends_is_filled_up_from_coins(
 # --- Epochs
 
 
-async def test_a_transaction_whose_epochs_are_over_is_made_anew(world, tool_on_chain, bench_of):
+async def test_transaction_is_rebuilt_after_its_epochs(world, tool_on_chain, bench_of):
     identity = await world.new_leader()
     async with bench_of(identity, run=False, trouble_pause_ms=60_000) as bench:
         closings = await closings_of(world, bench, tool_on_chain, 3)
@@ -182,10 +183,10 @@ async def test_a_transaction_whose_epochs_are_over_is_made_anew(world, tool_on_c
         running.cancel()
 
 
-# --- Several
+# --- Several workers
 
 
-async def test_the_worker_with_most_money_left_sends_and_gets_the_fees(
+async def test_worker_with_the_largest_available_balance_sends_and_earns(
     world, tool_on_chain, bench_of
 ):
     identity = await world.new_leader()
@@ -195,7 +196,7 @@ async def test_the_worker_with_most_money_left_sends_and_gets_the_fees(
         assert len(bench.workers.listed) == 2
         paying = bench.workers.paying
         async with paying(3 * MIST) as first, paying(3 * MIST) as second:
-            assert {first.address, second.address} == {each.address for each in signers}
+            assert {first.address, second.address} == {signer.address for signer in signers}
         await spend_balance(world, identity.key)
         await spend_coins(world, identity.key)
         await bench.workers.refresh()
@@ -207,7 +208,7 @@ async def test_the_worker_with_most_money_left_sends_and_gets_the_fees(
         assert (await world.client.balance_parts(rich.address)).in_address > before
 
 
-async def test_when_a_worker_is_removed_another_one_closes_and_it_is_told_once(
+async def test_other_worker_closes_when_one_is_removed_which_is_logged_once(
     world, tool_on_chain, bench_of, logged
 ):
     identity = await world.new_leader()
@@ -222,13 +223,11 @@ async def test_when_a_worker_is_removed_another_one_closes_and_it_is_told_once(
         await bench.workers.refresh()
         assert [worker.address for worker in bench.workers.listed] == [other.address]
         assert bench.workers.trouble == ""
-    (told,) = [line for line in logged if line["event"] == "worker_removed"]
-    assert told["worker"] == str(identity.key.address)
+    (warning,) = [line for line in logged if line["event"] == "worker_removed"]
+    assert warning["worker"] == str(identity.key.address)
 
 
-async def test_without_a_worker_nothing_is_closed_until_there_is_one_again(
-    world, tool_on_chain, bench_of, logged
-):
+async def test_closing_stops_until_a_worker_is_added(world, tool_on_chain, bench_of, logged):
     identity = await world.new_leader()
     async with bench_of(identity) as bench:
         closings = await closings_of(world, bench, tool_on_chain, 3)

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.anyio
 TIMEOUT_S = 20
 
 
-class Carrying:
-    """Carries as long as it is told to, and remembers what it was given."""
+class FakeDispatcher:
+    """A dispatcher that works until the test stops it, and records its entries."""
 
     def __init__(self):
         self.begun = []
@@ -32,11 +32,11 @@ class Carrying:
         return End(Closed.SETTLED)
 
 
-class Hand:
-    """A workload and how often invocations were counted as closed."""
+class WorkloadBench:
+    """A workload, with a count of how often invocations were recorded as closed."""
 
     def __init__(self, group, config, capacity):
-        self.carrying = Carrying()
+        self.carrying = FakeDispatcher()
         self.metrics = LeaderMetrics()
         queue = ClosingQueue(config)
         self.workload = Workload(
@@ -58,102 +58,102 @@ def assignment_of(number, *, opens_at_ms=0):
 
 
 async def turns():
-    """Let every task that is ready go on."""
+    """Let every ready task continue."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
-async def test_an_invocation_is_carried_once_although_it_is_taken_twice(config):
+async def test_repeated_invocation_is_dispatched_once(config):
     async with asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 10)
-        await hand.workload.take([assignment_of(1), assignment_of(1)])
+        bench = WorkloadBench(group, config, 10)
+        await bench.workload.take([assignment_of(1), assignment_of(1)])
         await turns()
-        assert hand.carrying.begun == [Address.of(1)]
-        hand.carrying.go_on.set()
-    assert hand.count("invocations_closed_total", how="settled") == 1
+        assert bench.carrying.begun == [Address.of(1)]
+        bench.carrying.go_on.set()
+    assert bench.count("invocations_closed_total", how="settled") == 1
 
 
-async def test_an_invocation_starts_anew_when_it_is_requested_at_another_time(config):
-    """On a chain that was set back, the same request has the same id."""
+async def test_invocation_restarts_when_requested_at_another_time(config):
+    """After a rollback, the same request has the same ID."""
     async with asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 1)
-        await hand.workload.take([assignment_of(1, opens_at_ms=86_400_000)])
+        bench = WorkloadBench(group, config, 1)
+        await bench.workload.take([assignment_of(1, opens_at_ms=86_400_000)])
         await turns()
-        await hand.workload.take([assignment_of(1)])
+        await bench.workload.take([assignment_of(1)])
         await turns()
-        hand.carrying.go_on.set()
-    assert hand.carrying.begun == [Address.of(1)] * 2
-    assert hand.count("open") == 0
+        bench.carrying.go_on.set()
+    assert bench.carrying.begun == [Address.of(1)] * 2
+    assert bench.count("open") == 0
 
 
-async def test_what_has_ended_elsewhere_is_dropped_and_counted_once(config):
+async def test_invocation_closed_elsewhere_is_dropped_and_counted_once(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 10)
-        await hand.workload.take([assignment_of(1), assignment_of(2)])
+        bench = WorkloadBench(group, config, 10)
+        await bench.workload.take([assignment_of(1), assignment_of(2)])
         await turns()
-        hand.workload.drop({Address.of(1): Closed.ELSEWHERE, Address.of(9): Closed.ELSEWHERE})
-        hand.carrying.go_on.set()
-    assert hand.count("invocations_closed_total", how="elsewhere") == 1
-    assert hand.count("invocations_closed_total", how="settled") == 1
-    assert hand.count("invocations_open") == 0
+        bench.workload.drop({Address.of(1): Closed.ELSEWHERE, Address.of(9): Closed.ELSEWHERE})
+        bench.carrying.go_on.set()
+    assert bench.count("invocations_closed_total", how="elsewhere") == 1
+    assert bench.count("invocations_closed_total", how="settled") == 1
+    assert bench.count("invocations_open") == 0
 
 
-async def test_an_ending_that_is_told_at_any_moment_is_counted_once(config):
+async def test_closure_reported_at_any_moment_is_counted_once(config):
     for moment in range(6):
         async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-            hand = Hand(group, config, 10)
-            await hand.workload.take([assignment_of(1)])
+            bench = WorkloadBench(group, config, 10)
+            await bench.workload.take([assignment_of(1)])
             await turns()
-            hand.carrying.go_on.set()
+            bench.carrying.go_on.set()
             for _ in range(moment):
                 await asyncio.sleep(0)
-            hand.workload.drop({Address.of(1): Closed.SETTLED})
-        assert hand.count("invocations_closed_total", how="settled") == 1
+            bench.workload.drop({Address.of(1): Closed.SETTLED})
+        assert bench.count("invocations_closed_total", how="settled") == 1
 
 
-async def test_taking_waits_while_there_is_no_room(config):
+async def test_take_waits_while_the_capacity_is_exhausted(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 2)
-        taking = group.create_task(hand.workload.take([assignment_of(n) for n in (1, 2, 3)]))
+        bench = WorkloadBench(group, config, 2)
+        taking = group.create_task(bench.workload.take([assignment_of(n) for n in (1, 2, 3)]))
         await turns()
-        assert len(hand.carrying.begun) == 2
+        assert len(bench.carrying.begun) == 2
         assert not taking.done()
-        hand.carrying.go_on.set()
+        bench.carrying.go_on.set()
         await taking
-    assert len(hand.carrying.begun) == 3
+    assert len(bench.carrying.begun) == 3
 
 
-async def test_a_stop_waits_for_what_runs_and_not_for_what_waits_for_its_window(config):
+async def test_drain_waits_for_running_tasks_but_not_for_closed_windows(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 10)
-        await hand.workload.take([assignment_of(1), assignment_of(2, opens_at_ms=50_000)])
+        bench = WorkloadBench(group, config, 10)
+        await bench.workload.take([assignment_of(1), assignment_of(2, opens_at_ms=50_000)])
         await turns()
-        draining = group.create_task(hand.workload.drain(now_ms=10_000, seconds=10))
+        draining = group.create_task(bench.workload.drain(now_ms=10_000, seconds=10))
         await turns()
-        assert hand.count("invocations_open") == 1
-        hand.carrying.go_on.set()
+        assert bench.count("invocations_open") == 1
+        bench.carrying.go_on.set()
         await draining
-    assert hand.count("invocations_closed_total", how="settled") == 1
+    assert bench.count("invocations_closed_total", how="settled") == 1
 
 
-async def test_a_stop_does_not_wait_longer_than_it_is_allowed_to(config):
+async def test_drain_waits_at_most_the_allowed_time(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 10)
-        await hand.workload.take([assignment_of(1)])
+        bench = WorkloadBench(group, config, 10)
+        await bench.workload.take([assignment_of(1)])
         await turns()
-        await hand.workload.drain(now_ms=10_000, seconds=0.01)
-    assert hand.count("invocations_open") == 0
+        await bench.workload.drain(now_ms=10_000, seconds=0.01)
+    assert bench.count("invocations_open") == 0
 
 
 async def fail_with(config, error):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 10)
-        hand.carrying.error = error
-        hand.carrying.go_on.set()
-        await hand.workload.take([assignment_of(1)])
+        bench = WorkloadBench(group, config, 10)
+        bench.carrying.error = error
+        bench.carrying.go_on.set()
+        await bench.workload.take([assignment_of(1)])
 
 
-async def test_a_journal_that_fails_ends_everything(config):
+async def test_journal_failure_ends_all_tasks(config):
     error = NexusError("journal_failed", "the disk is full")
     with pytest.raises(ExceptionGroup) as caught:
         await fail_with(config, error)

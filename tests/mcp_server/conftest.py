@@ -20,7 +20,7 @@ def _module(file):
 
 @pytest.fixture(scope="session")
 def memory():
-    """The module of the catalogue in memory."""
+    """Return the module of the catalogue in memory."""
     return _module(HERE / "memory_catalogue.py")
 
 
@@ -31,7 +31,7 @@ def catalogue(memory):
 
 @pytest.fixture
 def stdio_program():
-    """The command line of the catalogue in memory, as a server over stdio."""
+    """Return the command line that serves the catalogue in memory over stdio."""
     return [sys.executable, str(HERE / "memory_catalogue.py")]
 
 

@@ -1,4 +1,4 @@
-"""A catalogue in memory, for tests; run as a program it is served over stdio."""
+"""A catalogue in memory for tests; as a program it is served over stdio."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 
 
 def definition(fqn, *, properties, ok, required=(), **more):
-    """A definition with the variants `ok` and `err`; `properties` and `ok` are schemas of ports."""
+    """Return a definition with the variants `ok` and `err`; arguments are schemas of ports."""
 
     def branch(name, ports):
         variant = {"type": "object", "properties": ports, "required": list(ports)}
@@ -104,7 +104,7 @@ class MemoryCatalogue:
             self.cancelled.set()
 
     async def meeting(self, _, __):
-        """Answers once two calls are here."""
+        """Answer when two calls are pending."""
         self._arrived += 1
         if self._arrived == 2:
             self._all_here.set()

@@ -12,36 +12,36 @@ def numbers(memory):
 
 
 @pytest.fixture
-def joint(numbers, memory):
+def joint_catalogue(numbers, memory):
     return JointCatalogue(numbers, memory.MemoryCatalogue([memory.STEPS]))
 
 
-async def quiet(message):
-    """Listen to nothing."""
+async def ignore_progress(message):
+    """Ignore progress."""
 
 
-async def test_the_pages_of_one_follow_those_of_the_other(joint, memory):
+async def test_pages_of_the_catalogues_are_concatenated(joint_catalogue, memory):
     pages, cursor = [], None
     while not pages or cursor is not None:
-        page = await joint.page(cursor, 1)
+        page = await joint_catalogue.page(cursor, 1)
         pages.append(page.definitions)
         cursor = page.next_cursor
     assert pages == [(memory.DIVIDE,), (memory.NOTHING,), (memory.STEPS,)]
 
 
-async def test_each_is_found_and_called_where_it_is(joint, numbers, memory):
-    assert await joint.find(memory.STEPS.fqn) == memory.STEPS
-    answer = await joint.call(memory.DIVIDE, {"a": 6, "b": 2}, quiet)
+async def test_each_tool_is_found_and_called_in_its_own_catalogue(joint_catalogue, numbers, memory):
+    assert await joint_catalogue.find(memory.STEPS.fqn) == memory.STEPS
+    answer = await joint_catalogue.call(memory.DIVIDE, {"a": 6, "b": 2}, ignore_progress)
     assert answer.ports == {"quotient": 3}
     numbers.definitions.remove(memory.DIVIDE)
-    assert await joint.find(memory.DIVIDE.fqn) is None
+    assert await joint_catalogue.find(memory.DIVIDE.fqn) is None
     with pytest.raises(NotNowError) as gone:
-        await joint.call(memory.DIVIDE, {"a": 6, "b": 2}, quiet)
+        await joint_catalogue.call(memory.DIVIDE, {"a": 6, "b": 2}, ignore_progress)
     assert gone.value.code == "tool_not_active"
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1", "2:", "-1:", "0:x"])
-async def test_a_cursor_of_somewhere_else_is_refused(joint, cursor):
+async def test_foreign_cursor_is_refused(joint_catalogue, cursor):
     with pytest.raises(ValidationError) as refused:
-        await joint.page(cursor, 1)
+        await joint_catalogue.page(cursor, 1)
     assert refused.value.code == "cursor_invalid"

@@ -1,4 +1,4 @@
-"""What is kept of a catalogue's pages: little, and not for long."""
+"""The cache of a catalogue's pages, which is small and short-lived."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from nexus_tools.mcp_server.catalogue.catalogue import KeptPages
 
 
 class Reader:
-    """Reads pages with as many definitions as are asked for, and counts."""
+    """A reader that returns pages of the requested size and counts the reads."""
 
     def __init__(self):
         self.places = []
@@ -24,16 +24,14 @@ def reader():
     return Reader()
 
 
-async def test_a_page_is_read_once_within_its_lifetime(reader):
+async def test_page_is_read_once_within_its_lifetime(reader):
     pages = KeptPages(reader.read)
     for cursor in (None, "7", None, "7"):
         await pages.page(cursor, 200)
     assert reader.places == [0, 7]
 
 
-async def test_a_page_is_dropped_after_its_lifetime_whether_anybody_asks_or_not(
-    reader, monkeypatch
-):
+async def test_page_is_dropped_after_its_lifetime(reader, monkeypatch):
     monkeypatch.setattr("nexus_tools.mcp_server.catalogue.catalogue._LIFETIME_S", 0)
     pages = KeptPages(reader.read)
     await pages.page(None, 200)
@@ -45,7 +43,7 @@ async def test_a_page_is_dropped_after_its_lifetime_whether_anybody_asks_or_not(
     assert reader.places == [0, 0]
 
 
-async def test_however_many_places_are_asked_for_little_is_kept(reader):
+async def test_cache_size_is_limited(reader):
     pages = KeptPages(reader.read)
     for place in range(100):
         await pages.page(str(place), 200)
@@ -56,7 +54,7 @@ async def test_however_many_places_are_asked_for_little_is_kept(reader):
     assert reader.places == [*range(100), 0]
 
 
-async def test_the_newest_page_is_kept_however_large_it_is(reader):
+async def test_newest_page_is_kept_at_any_size(reader):
     pages = KeptPages(reader.read)
     for _ in range(2):
         await pages.page(None, 10_000)

@@ -1,4 +1,4 @@
-"""JSON-RPC as the specifications write it, without the SDK's client."""
+"""JSON-RPC as in the specifications, without the SDK's client."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 @pytest.fixture
 async def exchange(stdio_program):
-    """Sends messages to the server over stdio; gives its response to each request, by id."""
+    """Return a function that sends messages over stdio and returns the responses by ID."""
     process = await asyncio.create_subprocess_exec(
         *stdio_program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
@@ -54,7 +54,7 @@ async def exchange(stdio_program):
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-async def test_each_version_with_a_handshake_is_spoken(exchange, version):
+async def test_each_version_with_a_handshake_is_supported(exchange, version):
     answers = await exchange(
         initialize(version),
         INITIALIZED,
@@ -67,12 +67,12 @@ async def test_each_version_with_a_handshake_is_spoken(exchange, version):
     assert answers[2]["result"]["structuredContent"] == {"ok": {"quotient": 0.5}}
 
 
-async def test_an_unknown_version_is_met_with_the_newest_that_has_a_handshake(exchange):
+async def test_unknown_version_gets_the_newest_with_a_handshake(exchange):
     answers = await exchange(initialize("1999-01-01"))
     assert answers[0]["result"]["protocolVersion"] == "2025-11-25"
 
 
-async def test_the_version_without_a_handshake_is_spoken(exchange):
+async def test_version_without_a_handshake_is_supported(exchange):
     answers = await exchange(
         request(1, "server/discover", {"_meta": ENVELOPE}),
         request(2, "tools/list", {"_meta": ENVELOPE}),
@@ -84,14 +84,14 @@ async def test_the_version_without_a_handshake_is_spoken(exchange):
     assert answers[3]["result"]["structuredContent"] == {"ok": {"quotient": 0.5}}
 
 
-async def test_an_unknown_method_is_an_error_of_the_protocol(exchange):
+async def test_unknown_method_is_a_protocol_error(exchange):
     answers = await exchange(initialize("2025-06-18"), INITIALIZED, request(1, "tools/forget", {}))
     assert answers[1]["error"]["code"] == -32601
 
 
 @pytest.fixture
 async def post(catalogue, serve_app):
-    """Posts one message to the server over HTTP."""
+    """Return a function that posts one message over HTTP."""
     server = mcp_server(catalogue, name="memory", version="1")
     url = await serve_app(http_app(server, allowed_hosts=("tools.example",)))
     async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
@@ -105,7 +105,7 @@ async def post(catalogue, serve_app):
 
 
 def answer_of(response):
-    """The message in a response, which is JSON or one server-sent event."""
+    """Return the message in a response, which is JSON or one server-sent event."""
     if response.headers["content-type"].startswith("application/json"):
         return response.json()
     [data] = [line for line in response.text.splitlines() if line.startswith("data: {")]
@@ -113,19 +113,19 @@ def answer_of(response):
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-async def test_each_version_with_a_handshake_is_spoken_over_http(post, version):
+async def test_each_version_with_a_handshake_is_supported_over_http(post, version):
     answer = answer_of(await post(initialize(version)))
     assert answer["result"]["protocolVersion"] == version
     response = await post(request(2, "tools/call", CALL), mcp_protocol_version=version)
     assert answer_of(response)["result"]["structuredContent"] == {"ok": {"quotient": 0.5}}
 
 
-async def test_there_are_no_sessions_over_http(post):
+async def test_http_has_no_sessions(post):
     response = await post(initialize("2025-06-18"))
     assert "mcp-session-id" not in response.headers
 
 
-async def test_the_version_without_a_handshake_is_spoken_over_http(post):
+async def test_version_without_a_handshake_is_supported_over_http(post):
     response = await post(
         request(1, "tools/call", CALL | {"_meta": ENVELOPE}),
         mcp_protocol_version=LATEST,
@@ -144,5 +144,5 @@ async def test_the_version_without_a_handshake_is_spoken_over_http(post):
         ({"origin": "http://localhost:3000"}, 200),
     ],
 )
-async def test_a_page_that_was_made_to_lead_here_is_refused(post, headers, status):
+async def test_dns_rebinding_page_is_refused(post, headers, status):
     assert (await post(initialize("2025-06-18"), **headers)).status_code == status

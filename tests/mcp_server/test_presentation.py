@@ -12,7 +12,7 @@ def add(define):
     return define(input_schema=with_annotations({"type": "object"}, READS))
 
 
-def test_what_the_author_says_of_a_tool_is_told_and_its_schema_is_without_it(add):
+def test_author_annotations_are_listed_and_removed_from_the_schema(add):
     tool = Presentation().document(add)
     assert tool.annotations == ToolAnnotations(
         title="Add two numbers", read_only_hint=True, open_world_hint=False
@@ -21,11 +21,11 @@ def test_what_the_author_says_of_a_tool_is_told_and_its_schema_is_without_it(add
     assert tool.input_schema == {"type": "object", "properties": {}}
 
 
-def test_nothing_that_is_said_is_no_annotation(define):
+def test_tool_without_annotations_lists_none(define):
     assert Presentation().document(define()).annotations is None
 
 
-def test_a_call_that_is_paid_changes_something_and_is_not_repeated_for_nothing(add):
+def test_paid_call_is_neither_read_only_nor_idempotent(add):
     annotations = Presentation(is_paid=True).document(add).annotations
     assert annotations.read_only_hint is False
     assert annotations.destructive_hint is False
@@ -33,7 +33,7 @@ def test_a_call_that_is_paid_changes_something_and_is_not_repeated_for_nothing(a
     assert annotations.open_world_hint is False
 
 
-def test_the_price_stands_in_the_description_of_who_pays_and_in_meta(add):
+def test_price_is_in_the_description_of_paid_calls_and_in_meta(add):
     paid = Presentation(is_paid=True).document(add, 10_000_000)
     assert paid.description == "Adds two integers.\n\nA call costs 0.01 SUI, and gas."
     assert paid.meta["nexus/price_mist"] == 10_000_000
@@ -50,5 +50,5 @@ def test_the_price_stands_in_the_description_of_who_pays_and_in_meta(add):
         ("xyz.example.files.read_file@2", "files-read_file-v2"),
     ],
 )
-def test_names_leave_out_the_domain_that_all_tools_are_in(fqn, name):
+def test_names_omit_the_common_domain(fqn, name):
     assert Presentation("xyz.example").name(ToolFqn.parse(fqn)) == name

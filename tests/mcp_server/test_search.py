@@ -1,4 +1,4 @@
-"""The ranking: which tools are found by which words, in which order."""
+"""The ranking of search results."""
 
 import asyncio
 
@@ -54,27 +54,27 @@ def find(tools):
         ("writeFile", "files.write_file@1"),
     ],
 )
-def test_the_best_tool_comes_first(find, query, best):
+def test_best_tool_comes_first(find, query, best):
     assert find(query)[0] == best
 
 
-def test_a_word_in_the_name_counts_more_than_one_in_the_description(find):
+def test_word_in_the_name_outweighs_one_in_the_description(find):
     found = find("read")
     assert set(found[:2]) == {"files.read_file@1", "mail.read@1"}
     assert found[2:] == ["misc.other@1", "misc.other@2"]
 
 
 @pytest.mark.parametrize("query", ["", "  ", "!?*\"'()", '"'])
-def test_without_a_word_all_tools_are_listed_by_their_names(find, tools, query):
+def test_empty_query_lists_all_tools_by_name(find, tools, query):
     assert find(query) == sorted(str(tool.fqn).removeprefix("xyz.example.") for tool in tools)
 
 
 @pytest.mark.parametrize("query", ["zebra", "NOT", "xq* OR", "name:zebra", "NEAR(zebra)"])
-def test_words_that_nothing_has_find_nothing(find, query):
+def test_unmatched_words_find_nothing(find, query):
     assert find(query) == []
 
 
-def test_pages_follow_each_other_in_one_order_however_the_tools_came(tools):
+def test_pages_have_one_order_for_any_order_of_the_tools(tools):
     one, other = ToolIndex(tools), ToolIndex(reversed(tools))
     whole = one.find("read message contents other", limit=10)
     pages = [other.find("read message contents other", 2, place).tools for place in (0, 2, 4)]
@@ -82,8 +82,8 @@ def test_pages_follow_each_other_in_one_order_however_the_tools_came(tools):
     assert whole.total == 6
 
 
-class Growing:
-    """A catalogue of pages of two that has a tool more each time it is read."""
+class GrowingCatalogue:
+    """A catalogue with pages of two that has one more tool each time it is read."""
 
     def __init__(self, tools):
         self.tools = tools
@@ -98,24 +98,24 @@ class Growing:
         return CataloguePage(tuple(known[start : start + 2]), more, prices)
 
 
-async def test_whoever_comes_first_reads_for_all(tools):
-    catalogue = Growing(tools)
+async def test_first_caller_reads_for_all(tools):
+    catalogue = GrowingCatalogue(tools)
     index = CatalogueIndex(catalogue)
     one, other = await asyncio.gather(index.get(), index.get())
     assert (one, catalogue.readings) == (other, 1)
     assert [one.prices_mist[tool.fqn] for tool in one.tools] == [7, 7, 7]
 
 
-async def test_an_old_index_answers_while_the_catalogue_is_read_anew(tools):
-    index = CatalogueIndex(Growing(tools), lifetime_s=0)
+async def test_old_index_answers_during_a_refresh(tools):
+    index = CatalogueIndex(GrowingCatalogue(tools), lifetime_s=0)
     first = await index.get()
     assert await index.get() is first
     newer = await index._reading
     assert (len(first.tools), len(newer.tools)) == (3, 4)
 
 
-async def test_a_catalogue_that_cannot_be_read_is_read_again(tools):
-    catalogue = Growing(tools)
+async def test_unreadable_catalogue_is_read_again(tools):
+    catalogue = GrowingCatalogue(tools)
     whole, catalogue.tools = catalogue.tools, None
     index = CatalogueIndex(catalogue)
     with pytest.raises(TypeError):

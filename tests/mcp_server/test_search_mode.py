@@ -1,4 +1,4 @@
-"""The mode in which a client sees three tools, however many there are."""
+"""The search mode, in which a client sees three tools."""
 
 import json
 from contextlib import asynccontextmanager
@@ -42,7 +42,7 @@ async def client(mode, server):
         yield client
 
 
-async def test_there_are_three_tools_that_find_describe_and_call(connect):
+async def test_three_tools_find_describe_and_call(connect):
     async with connect() as client:
         tools = (await client.list_tools()).tools
         found = (await client.call_tool("find_tools", {"query": "divide"})).structured_content
@@ -56,7 +56,7 @@ async def test_there_are_three_tools_that_find_describe_and_call(connect):
     assert called.structured_content == {"ok": {"quotient": 3.5}}
 
 
-async def test_a_tool_that_is_found_has_a_line_of_what_it_does_takes_and_gives(client):
+async def test_found_tool_has_a_summary_with_inputs_and_outputs(client):
     found = await client.call_tool("find_tools", {"query": "divide"})
     assert found.structured_content["tools"][0] == {
         "fqn": DIVIDE,
@@ -67,7 +67,7 @@ async def test_a_tool_that_is_found_has_a_line_of_what_it_does_takes_and_gives(c
     assert json.loads(found.content[0].text) == found.structured_content
 
 
-async def test_every_tool_is_found_once_on_pages(client, memory):
+async def test_every_tool_is_found_once_over_all_pages(client, memory):
     fqns, page = [], 1
     while page:
         arguments = {"limit": 3, "page": page}
@@ -78,14 +78,14 @@ async def test_every_tool_is_found_once_on_pages(client, memory):
     assert fqns == sorted(str(tool.fqn) for tool in memory.MemoryCatalogue().definitions)
 
 
-async def test_finding_and_describing_read_only(client):
+async def test_find_and_describe_are_read_only(client):
     hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     assert hints["find_tools"].read_only_hint
     assert hints["describe_tool"].read_only_hint
     assert not hints["call_tool"].read_only_hint
 
 
-async def test_an_error_variant_is_an_error(client):
+async def test_error_variant_is_an_error(client):
     arguments = {"fqn": DIVIDE, "inputs": {"a": 1, "b": 0}}
     result = await client.call_tool("call_tool", arguments)
     assert result.is_error
@@ -105,20 +105,20 @@ async def test_an_error_variant_is_an_error(client):
         ("find_tools", {"words": "divide"}, "words"),
     ],
 )
-async def test_what_a_model_does_wrong_is_told_to_it(client, catalogue, tool, arguments, words):
+async def test_model_mistakes_are_reported_to_the_model(client, catalogue, tool, arguments, words):
     result = await client.call_tool(tool, arguments)
     assert (result.is_error, result.structured_content) == (True, None)
     assert words in result.content[0].text
     assert catalogue.calls == []
 
 
-async def test_a_name_that_is_none_of_the_three_is_an_invalid_parameter(client):
+async def test_unknown_tool_name_is_an_invalid_parameter(client):
     with pytest.raises(MCPError) as raised:
         await client.call_tool("xyz_math_divide_v1", {"a": 1, "b": 2})
     assert raised.value.code == -32602
 
 
-async def test_progress_reaches_a_client_that_asked_for_it(client):
+async def test_progress_reaches_a_client_with_a_token(client):
     told = []
 
     async def hear(progress, _, message):
@@ -129,6 +129,6 @@ async def test_progress_reaches_a_client_that_asked_for_it(client):
     assert told == [(1, "step 0"), (2, "step 1")]
 
 
-async def test_the_three_take_less_than_a_thousandth_of_a_list_of_many_tools(client):
+async def test_three_tools_use_less_than_a_thousandth_of_a_long_list(client):
     listed = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
     assert len(listed) < 4_096

@@ -16,7 +16,7 @@ def mode(request):
 
 @pytest.fixture(params=["memory", "stdio", "http"])
 def connect(request, mode, catalogue, stdio_program, serve_app):
-    """Connects a client of the SDK to the catalogue: in memory, over stdio, over HTTP."""
+    """Return a function that connects an SDK client in memory, over stdio, or over HTTP."""
 
     @asynccontextmanager
     async def connect():
@@ -33,7 +33,7 @@ def connect(request, mode, catalogue, stdio_program, serve_app):
 
 @pytest.fixture
 async def client(mode, catalogue):
-    """A client in memory, of one generation of the protocol."""
+    """Return a client in memory, of one generation of the protocol."""
     server = mcp_server(catalogue, name="memory", version="1.2.3", page_size=3)
     async with Client(server, mode=mode, cache=None) as client:
         yield client
@@ -55,18 +55,18 @@ async def test_every_tool_is_listed_once_over_every_transport_in_both_generation
     assert titles == [str(each.fqn) for each in memory.MemoryCatalogue().definitions]
 
 
-async def test_a_tool_is_called_over_every_transport_in_both_generations(connect):
+async def test_tool_is_called_over_every_transport_in_both_generations(connect):
     async with connect() as client:
         result = await client.call_tool("xyz_math_divide_v1", {"a": 7, "b": 2})
     assert not result.is_error
     assert result.structured_content == {"ok": {"quotient": 3.5}}
 
 
-async def test_the_server_says_who_it_is(client):
+async def test_server_reports_its_name_and_version(client):
     assert (client.server_info.name, client.server_info.version) == ("memory", "1.2.3")
 
 
-async def test_a_page_has_at_most_its_size_and_a_cursor_of_the_next(client):
+async def test_page_has_at_most_its_size_and_the_next_cursor(client):
     first = await client.list_tools()
     second = await client.list_tools(cursor=first.next_cursor)
     third = await client.list_tools(cursor=second.next_cursor)
@@ -74,7 +74,7 @@ async def test_a_page_has_at_most_its_size_and_a_cursor_of_the_next(client):
     assert third.next_cursor is None
 
 
-async def test_what_cannot_be_presented_is_left_out(catalogue):
+async def test_unpresentable_tool_is_omitted(catalogue):
     def annotate(definition):
         if definition.fqn.name == "divide":
             raise KeyError("title")
@@ -86,20 +86,20 @@ async def test_what_cannot_be_presented_is_left_out(catalogue):
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "bm9uc2Vuc2U=", "3", "Ä"])
-async def test_a_cursor_that_was_not_given_out_is_an_invalid_parameter(client, cursor):
+async def test_unissued_cursor_is_an_invalid_parameter(client, cursor):
     with pytest.raises(MCPError) as raised:
         await client.list_tools(cursor=cursor)
     assert raised.value.code == -32602
 
 
-async def test_a_listed_tool_has_its_schemas_verbatim_with_the_type_that_mcp_wants(client, memory):
+async def test_listed_tool_has_its_schemas_with_an_explicit_object_type(client, memory):
     [tool] = [tool for tool in await everything(client) if tool.name == "xyz_math_divide_v1"]
     assert tool.input_schema == memory.DIVIDE.input_schema
     assert tool.output_schema == {"type": "object"} | memory.DIVIDE.output_schema
     assert tool.description == "The tool xyz.math.divide@1."
 
 
-async def test_a_listed_tool_tells_its_fqn(client):
+async def test_listed_tool_has_its_fqn(client):
     [tool] = [tool for tool in await everything(client) if tool.name == "xyz_math_divide_v1"]
     assert tool.meta == {
         "nexus/fqn": "xyz.math.divide@1",
@@ -122,25 +122,25 @@ async def test_annotations_are_those_that_are_known(catalogue, memory, mode):
     assert steps.annotations is None
 
 
-async def test_an_outcome_is_structured_content_and_the_same_as_text(client):
+async def test_outcome_is_structured_content_and_the_same_as_text(client):
     result = await client.call_tool("xyz_math_divide_v1", {"a": 1, "b": 4})
     [block] = result.content
     assert block.type == "text"
     assert block.text == '{"ok": {"quotient": 0.25}}'
 
 
-async def test_a_port_that_is_null_is_carried(client):
+async def test_null_port_is_passed_on(client):
     result = await client.call_tool("xyz_math_nothing_v3")
     assert result.structured_content == {"ok": {"value": None}}
 
 
-async def test_an_error_variant_is_an_error_that_matches_the_output_schema(client):
+async def test_error_variant_is_an_error_that_matches_the_output_schema(client):
     result = await client.call_tool("xyz_math_divide_v1", {"a": 1, "b": 0})
     assert result.is_error
     assert result.structured_content == {"err": {"reason": "division by zero"}}
 
 
-async def test_a_failure_is_an_error_without_structured_content(client):
+async def test_failure_is_an_error_without_structured_content(client):
     [name] = [tool.name for tool in await everything(client) if "over_loaded" in tool.name]
     result = await client.call_tool(name)
     assert result.is_error
@@ -148,7 +148,9 @@ async def test_a_failure_is_an_error_without_structured_content(client):
     assert result.content[0].text == "timed_out: the tool took longer than 2000 ms"
 
 
-async def test_wrong_arguments_are_an_error_with_pointers_and_nothing_is_called(client, catalogue):
+async def test_invalid_arguments_are_an_error_with_pointers_and_nothing_is_called(
+    client, catalogue
+):
     result = await client.call_tool("xyz_math_divide_v1", {"a": "one", "b": 2})
     assert result.is_error
     assert result.structured_content is None
@@ -158,38 +160,38 @@ async def test_wrong_arguments_are_an_error_with_pointers_and_nothing_is_called(
     assert catalogue.calls == []
 
 
-async def test_missing_arguments_are_checked_too(client, catalogue):
+async def test_missing_arguments_are_checked(client, catalogue):
     result = await client.call_tool("xyz_math_divide_v1")
     assert result.is_error
     assert catalogue.calls == []
 
 
-async def test_a_name_that_no_tool_has_is_an_invalid_parameter(client):
-    with pytest.raises(MCPError, match="there is no tool 'xyz_math_missing_v1'") as raised:
+async def test_unknown_name_is_an_invalid_parameter(client):
+    with pytest.raises(MCPError, match="unknown tool 'xyz_math_missing_v1'") as raised:
         await client.call_tool("xyz_math_missing_v1")
     assert raised.value.code == -32602
 
 
-async def test_unknown_names_do_not_have_the_catalogue_read_again_and_again(client, catalogue):
+async def test_unknown_names_do_not_trigger_repeated_catalogue_reads(client, catalogue):
     for name in ("one", "two", "three"):
         with pytest.raises(MCPError):
             await client.call_tool(name)
-    assert catalogue.pages == 3  # as many as there are, once
+    assert catalogue.pages == 3  # each page is read once
 
 
-async def test_a_name_that_another_process_gave_out_is_found(client, catalogue):
+async def test_name_from_another_process_is_found(client, catalogue):
     result = await client.call_tool("xyz_math_steps_v1", {"count": 0})
     assert result.structured_content == {"ok": {"done": 0}}
 
 
-async def test_a_tool_that_left_the_catalogue_is_called_no_more(client, catalogue):
+async def test_removed_tool_is_no_longer_called(client, catalogue):
     await everything(client)
     catalogue.definitions.clear()
-    with pytest.raises(MCPError, match="there is no tool"):
+    with pytest.raises(MCPError, match="unknown tool"):
         await client.call_tool("xyz_math_divide_v1", {"a": 1, "b": 1})
 
 
-async def test_progress_reaches_a_client_that_asked_for_it(connect):
+async def test_progress_reaches_a_client_with_a_token(connect):
     heard = []
 
     async def hear(progress, total, message):
@@ -200,18 +202,18 @@ async def test_progress_reaches_a_client_that_asked_for_it(connect):
     assert heard == [(1, "step 0"), (2, "step 1"), (3, "step 2")]
 
 
-async def test_calls_run_at_the_same_time(connect):
+async def test_calls_run_concurrently(connect):
     async with connect() as client:
         both = await asyncio.gather(*[client.call_tool("xyz_math_meeting_v1") for _ in range(2)])
     assert [result.structured_content for result in both] == [{"ok": {}}, {"ok": {}}]
 
 
-# A client of the older generation says over HTTP that it gives up in a request of its own, which
-# cannot reach the call where there are no sessions.
+# Over HTTP, a client of the older generation sends a cancellation as a separate request, which
+# cannot reach the call without sessions.
 @pytest.mark.parametrize(
     ("transport", "generation"), [("memory", "auto"), ("memory", "legacy"), ("http", "auto")]
 )
-async def test_a_client_that_gives_up_cancels_the_call(catalogue, transport, generation, serve_app):
+async def test_cancelled_request_cancels_the_call(catalogue, transport, generation, serve_app):
     server = mcp_server(catalogue, name="memory", version="1")
     if transport == "http":
         server = await serve_app(http_app(server)) + "/mcp"
@@ -222,8 +224,8 @@ async def test_a_client_that_gives_up_cancels_the_call(catalogue, transport, gen
         await catalogue.cancelled.wait()
 
 
-async def test_what_breaks_in_the_catalogue_is_not_told(client):
-    with pytest.raises(MCPError, match="the server broke") as raised:
+async def test_catalogue_defect_is_not_shown_to_clients(client):
+    with pytest.raises(MCPError, match="internal server error") as raised:
         await client.call_tool("xyz_math_broken_v1")
     assert raised.value.code == -32603
     assert "secret" not in str(raised.value)

@@ -8,7 +8,7 @@ from nexus_tools.export.names import mcp_name
 from nexus_tools.mcp_server.catalogue.catalogue import ToolNames
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
-EMPTY = None  # a catalogue that is not asked: all names have been given out
+EMPTY = None  # the catalogue is not used, because all names are registered
 
 
 def defined(fqn):
@@ -32,7 +32,7 @@ def test_dots_become_underscores_and_the_version_a_suffix():
     assert name("xyz.example.math.add@12") == "xyz_example_math_add_v12"
 
 
-def test_a_dash_stays():
+def test_dash_stays():
     assert name("xyz.my-tools.add@1") == "xyz_my-tools_add_v1"
 
 
@@ -59,16 +59,16 @@ def test_two_tools_never_have_one_name(one, other):
         ("xyz.a-a.b_b@1", "xyz--a-a--b_b--v1"),
     ],
 )
-def test_labels_are_joined_by_what_they_do_not_have(fqn, readable):
+def test_labels_are_joined_by_a_separator_they_do_not_contain(fqn, readable):
     assert name(fqn) == readable
 
 
-def test_labels_that_nothing_joins_without_doubt_end_in_the_digits_of_the_sha_256():
+def test_ambiguous_labels_end_in_the_digits_of_the_sha_256():
     # printf xyz.a--a.b_b@1 | sha256sum
     assert name("xyz.a--a.b_b@1") == "xyz_a--a_b_b_v1_851d1df8305bde64"
 
 
-def test_a_name_that_is_too_long_keeps_its_end():
+def test_too_long_name_keeps_its_end():
     fqn = "org.example.borrowed.github-enterprise.create_pull_request@1"
     assert re.fullmatch(r"create_pull_request--v1_[0-9a-f]{16}", name(fqn))
 
@@ -80,18 +80,18 @@ FQNS = st.lists(LABELS, min_size=3, max_size=5).flatmap(
 
 
 @given(FQNS, FQNS)
-def test_no_two_fqns_have_one_name_however_alike_they_are(one, other):
+def test_similar_fqns_never_have_one_name(one, other):
     assert one == other or name(one) != name(other)
 
 
 @pytest.mark.parametrize("length", [10, 40, 41, 42, 43, 44, 45, 100])
-def test_a_name_is_one_that_models_take(length):
+def test_name_is_valid_for_models(length):
     found = name(f"xyz.{'a' * length}.{'b' * 10}@4294967295")
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,48}", found)
 
 
-async def test_a_name_keeps_the_fqn_that_it_had_first():
-    """Should two tools have the same name after all, the later one is not called in its place."""
+async def test_name_keeps_its_first_fqn():
+    """If two tools had the same name, the later one must not replace the first one."""
     names = ToolNames(EMPTY, lambda _: "same", page_size=1)
     names.give([defined("xyz.example.math.add@1")])
     names.give([defined("xyz.example.math.sub@1")])

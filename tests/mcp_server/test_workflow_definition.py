@@ -1,4 +1,4 @@
-"""What a workflow asks for, and what it can come to, as MCP clients read it."""
+"""The inputs and endings of a workflow, as MCP clients see them."""
 
 import pytest
 
@@ -31,7 +31,7 @@ PLACED = {
 
 @pytest.fixture
 def interface(define):
-    """The definition of a document, all of whose tools take a place and a number."""
+    """Return a function that defines a document whose tools take a place and a number."""
 
     def interface(*vertices, **more):
         document = Document(vertices, (), **more)
@@ -53,19 +53,19 @@ def test_each_entry_port_is_a_property_with_the_schema_of_its_tool(interface):
     assert found.chosen({"number": 3}) == (None, {"number": 3})
 
 
-def test_what_a_schema_refers_to_comes_with_it(interface):
+def test_referenced_definitions_are_included(interface):
     validator = InterfaceValidator(interface(Vertex("first", ADD, entry_ports=("place",))))
     validator.check_input({"place": "here"})
     with pytest.raises(ValidationError, match="does not match"):
         validator.check_input({"place": "nowhere"})
 
 
-def test_ports_of_one_name_are_told_apart_by_their_vertices(interface):
+def test_equal_port_names_are_distinguished_by_their_vertices(interface):
     vertices = (Vertex(name, ADD, entry_ports=("number",)) for name in ("first", "second"))
     assert [*interface(*vertices).input_schema["properties"]] == ["first.number", "second.number"]
 
 
-def test_an_input_for_several_ports_fits_them_all(interface):
+def test_input_for_several_ports_satisfies_all_of_them(interface):
     vertex = Vertex("first", ADD, entry_ports=("number", "place", "_after"))
     all_three = Input("all", tuple(InputPort("first", port) for port in vertex.entry_ports))
     [(name, schema)] = (
@@ -76,7 +76,7 @@ def test_an_input_for_several_ports_fits_them_all(interface):
     assert schema["allOf"][2] == {}
 
 
-def test_one_of_several_entry_groups_is_named_by_a_port_of_its_own(interface):
+def test_entry_group_is_selected_by_a_separate_port(interface):
     vertices = (
         Vertex("first", ADD, entry_ports=("number", "place")),
         Vertex("second", ADD, entry_ports=("number", "group")),
@@ -96,7 +96,7 @@ def test_one_of_several_entry_groups_is_named_by_a_port_of_its_own(interface):
     assert unsaid.value.code == "group_missing"
 
 
-def test_how_it_ends_is_a_variant_and_early_ends_are_errors(interface):
+def test_ending_is_a_variant_and_early_endings_are_errors(interface):
     named = Output(OutputPort("first", "ok", "sum"), "total")
     found = interface(Vertex("first", ADD, entry_ports=("number",)), outputs=(named,))
     validator = InterfaceValidator(found)
@@ -117,7 +117,7 @@ def test_how_it_ends_is_a_variant_and_early_ends_are_errors(interface):
     ] == ["total"]
 
 
-# --- What is too large for a list that every client reads
+# --- Workflows that are too large for a list that every client reads
 
 
 def wide(name, count, **more):
@@ -142,13 +142,13 @@ def wide(name, count, **more):
     ],
     ids=["ports", "vertices", "groups", "targets", "outputs", "name"],
 )
-def test_a_workflow_with_too_much_of_anything_is_not_offered(interface, vertices, more):
+def test_too_large_workflow_is_not_offered(interface, vertices, more):
     with pytest.raises(ValidationError) as refused:
         interface(*vertices, **more)
     assert refused.value.code == "definition_too_large"
 
 
-def test_a_workflow_may_have_as_much_as_is_allowed(interface):
+def test_workflow_at_the_limits_is_offered(interface):
     outputs = tuple(Output(OutputPort("a", "ok", f"p{at}"), "") for at in range(256))
     found = interface(wide("a", 256), outputs=outputs)
     assert len(found.input_schema["properties"]) == 256
@@ -165,8 +165,8 @@ LARGE = {"enum": [f"value {number}" for number in range(2_500)]}
     ],
     ids=["repeated", "referred to"],
 )
-def test_schemas_that_are_too_large_together_are_not_offered(define, monkeypatch, named):
-    """A hundred tools with schemas of 30 KB: the third is not looked at any more."""
+def test_too_large_total_of_schemas_is_not_offered(define, monkeypatch, named):
+    """Of a hundred tools with schemas of 30 KB, only two are converted."""
     fqns = [f"xyz.example.math.add@{version}" for version in range(1, 101)]
     tools = {fqn: define(fqn=fqn, input_schema=named) for fqn in fqns}
     vertices = tuple(Vertex(f"v{at}", fqn, entry_ports=("a",)) for at, fqn in enumerate(fqns, 1))
@@ -185,12 +185,12 @@ def test_schemas_that_are_too_large_together_are_not_offered(define, monkeypatch
     assert sum(written) < 4 * 40_000
 
 
-def test_a_client_is_told_what_a_call_takes(interface):
+def test_client_sees_the_cost_of_a_call(interface):
     found = interface(Vertex("first", ADD, entry_ports=("number",)))
     tool = Presentation("xyz.example", is_paid=True).document(found, 300_000_000)
     assert tool.name == "flow_v1"
     assert tool.description == (
-        "Flows.\n\nA call takes 0.3 SUI and gas; what it does not use comes back."
+        "Flows.\n\nA call costs up to 0.3 SUI, and gas. Unused funds are refunded."
     )
     assert tool.meta == {
         "nexus/fqn": "xyz.example.flow@1",

@@ -1,4 +1,4 @@
-"""Which small changes of a Move source mutation testing makes."""
+"""The small changes of a Move source that mutation testing makes."""
 
 from move_mutation import mutants_of
 
@@ -31,9 +31,9 @@ fun for_tests(): u64 { 1 }
 
 
 def changes(kind):
-    """What stands there before and after, by place."""
+    """Return the text before and after each change, by position."""
     mutants = mutants_of("sources/b.move", SOURCE)
-    return [(each.before, each.after) for each in mutants if each.kind == kind]
+    return [(item.before, item.after) for item in mutants if item.kind == kind]
 
 
 def test_constants_change_and_error_codes_do_not():
@@ -56,11 +56,11 @@ def test_literals_of_published_functions_change():
     ]
 
 
-def test_comparisons_shift_or_turn_around():
+def test_comparisons_are_shifted_or_reversed():
     assert changes("comparison") == [("<=", "<"), ("==", "!="), ("==", "!=")]
 
 
-def test_other_operators_become_their_opposites():
+def test_other_operators_are_inverted():
     assert changes("connective") == [("&&", "||")]
     assert changes("arithmetic") == [("+", "-")]
 
@@ -73,7 +73,7 @@ def test_conditions_are_negated():
     ]
 
 
-def test_assertions_and_statements_are_dropped():
+def test_assertions_and_statements_are_removed():
     assert changes("assertion dropped") == [("assert!(price_mist <= MOST, ETooMany);", "")]
     assert [before.split("(")[0] for before, _ in changes("statement dropped")] == [
         "if ",
@@ -83,7 +83,7 @@ def test_assertions_and_statements_are_dropped():
     ]
 
 
-def test_amounts_that_are_values_are_one_more_one_less_and_nothing():
+def test_amounts_are_changed_by_one_or_set_to_zero():
     def changed(path):
         return [(path, f"({path} + 1)"), (path, f"({path} - 1)"), (path, "0")]
 
@@ -91,15 +91,15 @@ def test_amounts_that_are_values_are_one_more_one_less_and_nothing():
     assert changes("amount") == [change for path in values for change in changed(path)]
 
 
-def test_states_with_the_same_fields_are_exchanged():
+def test_states_with_same_fields_are_exchanged():
     assert changes("variant") == [("Shut", "Open"), ("Open", "Shut")]
 
 
-def test_the_sender_becomes_a_stranger():
+def test_sender_becomes_another_account():
     assert changes("sender") == [("ctx.sender()", "@0xBAD")]
 
 
-def test_a_mutant_says_where_it_is_and_differs_there_alone():
-    mutant = next(each for each in mutants_of("sources/b.move", SOURCE) if each.kind == "sender")
+def test_mutant_has_its_location_and_differs_only_there():
+    mutant = next(item for item in mutants_of("sources/b.move", SOURCE) if item.kind == "sender")
     assert str(mutant) == "sources/b.move:16: sender: ctx.sender() -> @0xBAD"
     assert mutant.applied_to(SOURCE) == SOURCE.replace("ctx.sender()", "@0xBAD")

@@ -1,4 +1,4 @@
-"""The Move sources and the bytecode that is shipped: no compiler is needed to compare them."""
+"""The Move sources and the shipped bytecode, compared without a compiler."""
 
 import json
 import re
@@ -27,13 +27,13 @@ MODULES = sorted(FOLDERS)
 
 
 def source(name):
-    """What a module declares."""
+    """Return the declarations of a module."""
     (module,) = read_modules((FOLDERS[name] / "sources" / f"{name}.move").read_text())
     return module
 
 
 def errors(name):
-    return [each for each in source(name).constants if re.match("E[A-Z][a-z]", each.name)]
+    return [item for item in source(name).constants if re.match("E[A-Z][a-z]", item.name)]
 
 
 def unit_tests():
@@ -42,7 +42,7 @@ def unit_tests():
 
 @pytest.fixture(params=sorted(BYTECODE))
 def package(request):
-    """Each of our packages: where its sources are, and its bytecode."""
+    """Return each of our packages: the folder of its sources, and its bytecode."""
     return ROOT / "move" / request.param, BYTECODE[request.param]
 
 
@@ -53,7 +53,7 @@ def manifest(package):
 
 @pytest.fixture
 def modules(package, manifest):
-    """The shipped modules as bytes, by name."""
+    """Return the shipped modules as bytes, by name."""
     return {name: (package[1] / f"{name}.mv").read_bytes() for name in manifest["modules"]}
 
 
@@ -62,18 +62,18 @@ def test_bytecode_was_made_from_these_sources(package, manifest):
     assert manifest["sources_digest"] == sources_digest(package[0]), hint
 
 
-def test_every_module_is_shipped(package, modules):
+def test_all_modules_are_shipped(package, modules):
     written = sorted(path.stem for path in (package[0] / "sources").glob("*.move"))
     assert sorted(modules) == sorted(path.stem for path in package[1].glob("*.mv")) == written
     assert all(deserialize(code).name == name for name, code in modules.items())
 
 
-def test_package_digest_is_that_of_the_shipped_modules(manifest, modules):
+def test_package_digest_matches_shipped_modules(manifest, modules):
     dependencies = [bytes.fromhex(text.removeprefix("0x")) for text in manifest["dependencies"]]
     assert package_digest(modules.values(), dependencies).hex() == manifest["digest"]
 
 
-def test_modules_are_publishable_and_within_the_size_limit(modules):
+def test_modules_are_publishable_and_within_size_limit(modules):
     for module in map(deserialize, modules.values()):
         check_publishable(module)
         assert module.address == bytes(32)
@@ -87,13 +87,13 @@ def test_no_test_code_is_shipped(modules):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_errors_of_a_module_are_documented_and_numbered_from_0(module):
-    numbers = [(each.type, *each.value) for each in errors(module)]
+def test_module_errors_are_documented_and_numbered_from_0(module):
+    numbers = [(item.type, *item.value) for item in errors(module)]
     assert numbers == [("u64", str(number)) for number in range(len(numbers))]
-    assert all(each.doc for each in errors(module))
+    assert all(item.doc for item in errors(module))
 
 
-ERRORS = [(module, each.name) for module in MODULES for each in errors(module)]
+ERRORS = [(module, item.name) for module in MODULES for item in errors(module)]
 
 
 @pytest.mark.parametrize(("module", "name"), ERRORS)
@@ -104,13 +104,13 @@ def test_error_has_a_failure_test(module, name):
 @pytest.mark.parametrize("module", MODULES)
 def test_public_items_of_a_module_are_documented(module):
     read = source(module)
-    public = [each for each in (*read.structs, *read.enums) if each.is_public]
-    public += [each for each in read.functions if each.visibility == "public"]
-    shipped = [each for each in public if not each.attributes]
-    assert [each.name for each in shipped if not each.doc] == []
+    public = [item for item in (*read.structs, *read.enums) if item.is_public]
+    public += [item for item in read.functions if item.visibility == "public"]
+    shipped = [item for item in public if not item.attributes]
+    assert [item.name for item in shipped if not item.doc] == []
 
 
-def test_every_event_is_checked_field_by_field():
+def test_all_events_are_checked_field_by_field():
     events = [
         f"{module}::{struct.name}"
         for module in MODULES
@@ -119,12 +119,12 @@ def test_every_event_is_checked_field_by_field():
     ]
     assert len(events) == 62
     # Those of workflows are compared on a chain: tests/executions, tests/registry/test_workflows.
-    events = [each for each in events if not each.startswith(("dag::", "execution::"))]
+    events = [item for item in events if not item.startswith(("dag::", "execution::"))]
     told = unit_tests()
     assert [event for event in events if f"told<{event}>()" not in told] == []
 
 
-def test_tests_have_names_of_their_own():
+def test_move_tests_have_unique_names():
     for path in (ROOT / "move").glob("*/tests/*.move"):
         (module,) = read_modules(path.read_text())
         names = [function.name for function in module.functions]

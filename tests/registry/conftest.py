@@ -29,13 +29,13 @@ def admins(admin, chain):
 
 @pytest.fixture
 async def added(registry, define):
-    """The tool `ADD` is registered, without a price: any leader may be named."""
+    """Register the tool `ADD` without a price, so that it accepts any leader."""
     return await registry.register(Registration(define()))
 
 
 @pytest.fixture
 def leaders(leader, chain):
-    """The registry of leaders, for the owner of `active_leader`."""
+    """Return the registry of leaders with the wallet of the owner of `active_leader`."""
     return LeaderRegistry(leader, chain.deployment)
 
 
@@ -46,13 +46,13 @@ def leader_admins(admin, chain):
 
 @pytest.fixture
 def invocations(user, chain):
-    """The invocations, for who requests them."""
+    """Return the invocations with the wallet of the requester."""
     return Invocations(user, chain.deployment)
 
 
 @pytest.fixture
 def closing(leader, chain):
-    """The invocations, for the worker of `active_leader`."""
+    """Return the invocations with the wallet of the worker of `active_leader`."""
     return Invocations(leader, chain.deployment)
 
 
@@ -63,7 +63,7 @@ def workflows(owner, chain):
 
 @pytest.fixture
 def publish_plan(workflows):
-    """Publishes what is given as it is: nobody looks whether tools have such ports."""
+    """Return a function that publishes a plan unchanged, without checking its tools."""
 
     async def publish_plan(publication):
         deployment = workflows.deployment

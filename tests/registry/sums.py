@@ -1,4 +1,4 @@
-"""Workflows of a tool that adds, as short texts: see `tests.workflow.notation`."""
+"""Workflows of a tool that adds, in the short notation of `tests.workflow.notation`."""
 
 import json
 
@@ -12,7 +12,7 @@ TWICE = ("> one.a", "> one.b", "one.ok.result -> two.a", "two.b = 7", "two.ok.re
 
 
 def sums(*lines, **fields):
-    """The document of these lines, each vertex of which adds."""
+    """Return the document of these lines; each vertex adds two numbers."""
     written = flow(*lines, **fields)
     for vertex in written["vertices"]:
         vertex["kind"]["tool_fqn"] = ADD

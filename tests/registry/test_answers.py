@@ -1,4 +1,4 @@
-"""Answers that break the output schema of their tool: a leader settles what it likes."""
+"""Answers that violate the output schema of their tool; leaders can settle anything."""
 
 import pytest
 
@@ -22,7 +22,7 @@ async def requested(invocations, priced_tool):
 
 @pytest.fixture
 def settle(closing, active_leader):
-    """Settles an invocation with ports that no JSON document makes."""
+    """Return a function that settles an invocation with ports that no JSON document has."""
 
     async def settle(invocation, ports):
         builder, package = TransactionBuilder(), closing.deployment.package
@@ -41,7 +41,7 @@ def settle(closing, active_leader):
         (Answer("ok", {}), "/ok"),
     ],
 )
-async def test_an_answer_that_breaks_the_output_schema_is_refused_and_kept(
+async def test_outcome_raises_for_schema_invalid_answer(
     invocations, closing, requested, active_leader, answer, pointer
 ):
     await closing.close(active_leader, {requested: answer})
@@ -55,15 +55,13 @@ async def test_an_answer_that_breaks_the_output_schema_is_refused_and_kept(
         assert str(requested) in error.hint
 
 
-async def test_an_answer_that_keeps_to_the_output_schema_passes(
-    invocations, closing, requested, active_leader
-):
+async def test_outcome_returns_schema_valid_answer(invocations, closing, requested, active_leader):
     await closing.close(active_leader, {requested: GOOD})
     assert await invocations.wait(requested) == GOOD
     assert not await invalid_answers(invocations, [await invocations.get(requested)])
 
 
-async def test_answers_of_many_invocations_take_one_request(
+async def test_many_answers_are_validated_with_one_request(
     invocations, closing, priced_tool, active_leader, monkeypatch
 ):
     places = [
@@ -72,21 +70,19 @@ async def test_answers_of_many_invocations_take_one_request(
     bad = Answer("ok", {"result": None})
     await closing.close(active_leader, dict(zip(places, [GOOD, bad, GOOD], strict=True)))
     closed = [await invocations.get(place) for place in places]
-    asked = []
+    request_sizes = []
     objects = invocations.client.objects
 
     async def counted(ids):
-        asked.append(len(ids))
+        request_sizes.append(len(ids))
         return await objects(ids)
 
     monkeypatch.setattr(invocations.client, "objects", counted)
     assert [*await invalid_answers(invocations, closed)] == [places[1]]
-    assert asked == [1]
+    assert request_sizes == [1]
 
 
-async def test_an_answer_with_a_value_that_is_not_on_chain_needs_a_variant_of_the_tool(
-    invocations, requested, settle
-):
+async def test_answer_with_off_chain_value_needs_known_variant(invocations, requested, settle):
     remote = Ports((("result", Value.Remote("walrus", b"key")),))
     await settle(requested, remote)
     assert await invocations.outcome(requested) == Answer(
@@ -94,7 +90,7 @@ async def test_an_answer_with_a_value_that_is_not_on_chain_needs_a_variant_of_th
     )
 
 
-async def test_invalid_json_of_an_answer_is_an_invalid_answer(invocations, requested, settle):
+async def test_outcome_raises_for_answer_with_invalid_json(invocations, requested, settle):
     broken = Ports((("result", Value.Inline(b"{")),))
     await settle(requested, broken)
     with pytest.raises(ValidationError) as caught:

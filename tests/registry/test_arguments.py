@@ -1,4 +1,4 @@
-"""What is no argument of a verb is told in words, and nothing is sent."""
+"""Arguments of wrong types: services reject them with a message and send nothing."""
 
 import pytest
 
@@ -13,7 +13,7 @@ SUM = "xyz.example.sum@1"
 
 @pytest.fixture
 def refused(workflows, user, chain):
-    """Calls a verb, and gives the message and the hint with which it refuses."""
+    """Return a function that calls a method, and returns the message and hint of its error."""
     services = {
         "workflows": workflows,
         "executions": Executions(user, chain.deployment),
@@ -31,53 +31,53 @@ def refused(workflows, user, chain):
     return refused
 
 
-async def test_text_in_place_of_a_document_is_refused(refused):
+async def test_publish_rejects_text_instead_of_document(refused):
     assert await refused("workflows.publish", "x", SUM) == (
-        "publish takes Document as document, not 'x'",
-        "read_document reads text, and a Workflow has a document()",
+        "publish: expected Document for document, got 'x'",
+        "Use read_document for text, or the document() of a Workflow.",
     )
 
 
-async def test_the_fqn_of_a_workflow_is_not_yet_the_workflow(refused):
+async def test_begin_rejects_fqn_instead_of_workflow(refused):
     assert await refused("executions.begin", SUM, {}) == (
-        "begin takes PublishedWorkflow as workflow, not 'xyz.example.sum@1'",
-        "`await nexus.workflows.get(fqn)` finds it by its FQN",
+        "begin: expected PublishedWorkflow for workflow, got 'xyz.example.sum@1'",
+        "Use `await nexus.workflows.get(fqn)` to find it by its FQN.",
     )
 
 
-async def test_text_in_place_of_a_timing_is_refused(refused, workflows, added):
+async def test_create_rejects_text_instead_of_timing(refused, workflows, added):
     await workflows.publish(sums(*TWICE), SUM)
     workflow = await workflows.get(SUM)
     message, hint = await refused("schedules.create", workflow, {}, "1h", funds_mist=1)
-    assert message == "create takes Timing as timing, not '1h'"
+    assert message == "create: expected Timing for timing, got '1h'"
     assert "Plan.Every" in hint
 
 
 @pytest.mark.parametrize("amount", ["1", 0.5, -5, True, 2**64])
-async def test_amounts_are_whole_numbers_of_mist(refused, amount):
+async def test_refill_rejects_amount_that_is_not_u64(refused, amount):
     assert await refused("executions.refill", ID, amount) == (
-        f"refill takes a whole number from 0 to 2^64 - 1 as amount_mist, not {amount!r}",
-        "amounts are in MIST: 1 SUI is 1_000_000_000",
+        f"refill: expected an integer from 0 to 2^64 - 1 for amount_mist, got {amount!r}",
+        "Give the amount in MIST: 1 SUI is 1_000_000_000 MIST.",
     )
 
 
 @pytest.mark.parametrize("verb", ["executions.cancel", "schedules.pause", "asks.open"])
-async def test_text_in_place_of_an_address_is_refused(refused, verb):
+async def test_methods_reject_text_instead_of_address(refused, verb):
     _, hint = await refused(verb, "0x5")
-    assert hint == 'Address.parse_whole("0x…") reads text'
+    assert hint == 'Use Address.parse_whole("0x…") for text.'
 
 
-async def test_leaders_are_a_list_of_ids_or_names(refused):
+async def test_name_leaders_rejects_list_of_numbers(refused):
     message, _ = await refused("executions.name_leaders", ID, [5])
-    assert message == "name_leaders takes a list of Address or text as leaders, not [5]"
+    assert message == "name_leaders: expected a list of Address or text for leaders, got [5]"
 
 
-async def test_who_neither_approves_nor_rejects_does_not_reject(refused):
+async def test_answer_rejects_none_for_approve(refused):
     message, _ = await refused("asks.answer", ID, approve=None)
-    assert message == "answer takes True or False as approve, not None"
+    assert message == "answer: expected True or False for approve, got None"
 
 
-async def test_a_verb_still_says_what_it_takes():
+async def test_checked_method_keeps_docstring_and_signature():
     assert Executions.refill.__doc__.startswith("Add to the funds")
     with pytest.raises(TypeError, match="amount_mist"):
         await Executions.refill(None, ID)

@@ -1,4 +1,4 @@
-"""Closing invocations: who may, what is paid and refunded, and what becomes of lost races."""
+"""Closings of invocations: permissions, payments and refunds, and concurrent closings."""
 
 from hashlib import blake2b
 
@@ -33,17 +33,17 @@ async def requested(invocations, priced_tool):
     return (await invocations.request(priced_tool, INPUTS, max_outcome_bytes=100))[1]
 
 
-# --- Money
+# --- Payments
 
 
-async def test_an_answer_pays_the_tool_and_the_worker_and_refunds_the_rest_at_once(
+async def test_settle_pays_tool_and_worker_and_refunds_rest(
     invocations, closing, requested, active_leader, owner, leader, user
 ):
     people = owner, leader, user
     prepaid = (await invocations.get(requested)).payment_mist
-    before = [await each.balance(each.address) for each in people]
+    before = [await client.balance(client.address) for client in people]
     sent = await closing.close(active_leader, {requested: ANSWER})
-    after = [await each.balance(each.address) for each in people]
+    after = [await client.balance(client.address) for client in people]
     fee = SETTLE_FEE + INPUT_BYTE * ports_of(INPUTS).size() + OUTCOME_BYTE * ANSWER_BYTES
     refund = OUTCOME_BYTE * (100 - ANSWER_BYTES)
     assert prepaid == PRICE + fee + refund
@@ -52,23 +52,23 @@ async def test_an_answer_pays_the_tool_and_the_worker_and_refunds_the_rest_at_on
         fee - sent.cost.net,
         refund,
     ]
-    found = await invocations.get(requested)
-    assert isinstance(found.state, State.Settled)
-    assert (found.state.variant, found.state.ports.as_json()) == ("ok", {"result": 3})
-    assert (found.state.leader, found.payment_mist) == (active_leader, 0)
+    invocation = await invocations.get(requested)
+    assert isinstance(invocation.state, State.Settled)
+    assert (invocation.state.variant, invocation.state.ports.as_json()) == ("ok", {"result": 3})
+    assert (invocation.state.leader, invocation.payment_mist) == (active_leader, 0)
     event = closing.emitted(sent, InvocationSettled)
     assert (event.price_mist, event.fee_mist, event.refund_mist) == (PRICE, fee, refund)
 
 
-async def test_a_failure_pays_the_worker_alone(
+async def test_fail_pays_only_the_worker(
     invocations, closing, requested, active_leader, owner, leader, user
 ):
     people = owner, leader, user
     prepaid = (await invocations.get(requested)).payment_mist
-    before = [await each.balance(each.address) for each in people]
+    before = [await client.balance(client.address) for client in people]
     failure = Failure(FailureReason.TIMED_OUT, "after 5 s")
     sent = await closing.close(active_leader, {requested: failure})
-    after = [await each.balance(each.address) for each in people]
+    after = [await client.balance(client.address) for client in people]
     fee = FAIL_FEE + INPUT_BYTE * ports_of(INPUTS).size()
     assert [new - old for old, new in zip(before, after, strict=True)] == [
         0,
@@ -78,14 +78,12 @@ async def test_a_failure_pays_the_worker_alone(
     assert (await invocations.get(requested)).payment_mist == 0
 
 
-async def test_money_comes_into_address_balances_and_makes_no_coin(
-    closing, requested, active_leader
-):
+async def test_payments_go_to_address_balances_without_coins(closing, requested, active_leader):
     sent = await closing.close(active_leader, {requested: ANSWER})
     assert sent.created_of("coin", "Coin") == ()
 
 
-async def test_settling_earns_a_worker_more_than_it_costs_and_more_than_failing(
+async def test_settling_earns_worker_more_than_gas_and_failing(
     invocations, closing, priced_tool, active_leader, leader
 ):
     async def earned(outcome):
@@ -94,7 +92,7 @@ async def test_settling_earns_a_worker_more_than_it_costs_and_more_than_failing(
         await closing.close(active_leader, {place: outcome})
         return await leader.balance(leader.address) - before
 
-    await earned(ANSWER)  # the first payment makes an address balance, which costs storage
+    await earned(ANSWER)  # the first payment creates an address balance, which costs storage
     settled, failed = await earned(ANSWER), await earned(Failure(FailureReason.TIMED_OUT, ""))
     assert settled > failed
     assert settled > 0
@@ -103,16 +101,16 @@ async def test_settling_earns_a_worker_more_than_it_costs_and_more_than_failing(
 # --- Outcomes
 
 
-async def test_the_detail_of_a_failure_is_told_from_its_event(
+async def test_outcome_reads_failure_detail_from_event(
     invocations, closing, requested, active_leader
 ):
-    failure = Failure(FailureReason.HTTP_ERROR, "ä" * 100)  # 200 bytes, the most
+    failure = Failure(FailureReason.HTTP_ERROR, "ä" * 100)  # 200 bytes, the limit
     sent = await closing.close(active_leader, {requested: failure})
     assert await invocations.outcome(requested) == failure
     assert closing.emitted(sent, InvocationFailed).detail == failure.detail
 
 
-async def test_a_longer_detail_is_refused(closing, requested, active_leader):
+async def test_fail_rejects_detail_beyond_limit(closing, requested, active_leader):
     failure = Failure(FailureReason.HTTP_ERROR, "x" * 201)
     with pytest.raises(ValidationError) as caught:
         await closing.close(active_leader, {requested: failure})
@@ -120,16 +118,16 @@ async def test_a_longer_detail_is_refused(closing, requested, active_leader):
 
 
 @pytest.mark.parametrize(
-    "reason", [each for each in FailureReason if each is not FailureReason.EXPIRED]
+    "reason", [reason for reason in FailureReason if reason is not FailureReason.EXPIRED]
 )
-async def test_every_reason_that_a_leader_may_give_is_known_on_chain(
+async def test_chain_accepts_every_failure_reason(
     invocations, closing, requested, active_leader, reason
 ):
     await closing.close(active_leader, {requested: Failure(reason, "")})
     assert (await invocations.get(requested)).state.reason == reason.value
 
 
-async def test_several_outcomes_go_into_one_transaction(
+async def test_close_sends_several_outcomes_in_one_transaction(
     invocations, closing, priced_tool, active_leader
 ):
     ids = [(await invocations.request(priced_tool, {"a": n, "b": 0}))[1] for n in range(3)]
@@ -140,27 +138,29 @@ async def test_several_outcomes_go_into_one_transaction(
     }
     sent = await closing.close(active_leader, outcomes)
     assert len(sent.events) == 3
-    assert {each: await invocations.outcome(each) for each in ids} == outcomes
+    assert {
+        invocation_id: await invocations.outcome(invocation_id) for invocation_id in ids
+    } == outcomes
     await invocations.delete(*ids)
     assert await invocations.mine() == ()
 
 
-# --- Lost races
+# --- Concurrent closings
 
 
-async def test_what_is_closed_already_is_passed_over_and_costs_the_others_nothing(
+async def test_close_skips_closed_invocation_at_no_cost_to_others(
     invocations, closing, requested, priced_tool, active_leader
 ):
     await closing.close(active_leader, {requested: ANSWER})
     _, other = await invocations.request(priced_tool, INPUTS)
     failure = Failure(FailureReason.UNREACHABLE, "")
     sent = await closing.close(active_leader, {requested: failure, other: failure})
-    events = [parse_event(closing.deployment, each) for each in sent.events]
-    assert [each.invocation for each in events] == [other]
+    events = [parse_event(closing.deployment, event) for event in sent.events]
+    assert [event.invocation for event in events] == [other]
     assert await invocations.outcome(requested) == ANSWER
 
 
-async def test_what_nobody_may_close_any_more_is_passed_over(
+async def test_close_skips_invocation_after_last_window(
     invocations, closing, requested, active_leader, chain
 ):
     chain.net.advance_clock(WINDOW)
@@ -169,7 +169,7 @@ async def test_what_nobody_may_close_any_more_is_passed_over(
     assert not (await invocations.get(requested)).is_closed
 
 
-async def test_a_deleted_invocation_refuses_its_batch(
+async def test_close_fails_if_one_invocation_is_deleted(
     invocations, closing, requested, priced_tool, active_leader
 ):
     _, other = await invocations.request(priced_tool, INPUTS)
@@ -182,15 +182,15 @@ async def test_a_deleted_invocation_refuses_its_batch(
     assert not (await invocations.get(other)).is_closed
 
 
-# --- Who closes
+# --- Permissions
 
 
-async def test_the_second_leader_closes_when_the_window_of_the_first_is_over(
+async def test_second_leader_closes_after_window_of_first(
     registry, invocations, added, leaders, active_leader, closing, chain
 ):
     _, second = await leaders.register("second", activate=True)
-    named = (active_leader, second)
-    _, place = await invocations.request(await registry.get(ADD), INPUTS, leaders=named)
+    leader_ids = (active_leader, second)
+    _, place = await invocations.request(await registry.get(ADD), INPUTS, leaders=leader_ids)
     with pytest.raises(NotNowError) as caught:
         await closing.close(second, {place: ANSWER})
     assert caught.value.code == "too_early"
@@ -199,7 +199,7 @@ async def test_the_second_leader_closes_when_the_window_of_the_first_is_over(
     assert (await invocations.get(place)).state.leader == second
 
 
-async def test_any_worker_of_the_leader_closes_and_gets_the_fee(
+async def test_any_worker_of_leader_closes_and_gets_fee(
     invocations, leaders, requested, active_leader, owner, chain
 ):
     await leaders.add_worker(active_leader, owner.address)
@@ -212,7 +212,7 @@ async def test_any_worker_of_the_leader_closes_and_gets_the_fee(
     assert await invocations.outcome(requested) == failure
 
 
-async def test_who_works_for_no_leader_closes_nothing(
+async def test_close_rejects_sender_that_is_not_a_worker(
     requested, leaders, active_leader, leader, closing
 ):
     await leaders.remove_worker(active_leader, leader.address)
@@ -221,14 +221,14 @@ async def test_who_works_for_no_leader_closes_nothing(
     assert caught.value.code == "not_worker"
 
 
-async def test_a_leader_that_is_not_named_closes_nothing(requested, user, chain):
+async def test_close_rejects_leader_that_is_not_named(requested, user, chain):
     _, other = await LeaderRegistry(user, chain.deployment).register("other", activate=True)
     with pytest.raises(NotAllowedError) as caught:
         await Invocations(user, chain.deployment).close(other, {requested: ANSWER})
     assert caught.value.code == "not_responsible"
 
 
-async def test_a_leader_that_stops_still_closes_what_names_it(
+async def test_inactive_leader_closes_invocations_that_name_it(
     invocations, requested, leaders, active_leader, closing
 ):
     await leaders.unregister(active_leader)
@@ -236,7 +236,7 @@ async def test_a_leader_that_stops_still_closes_what_names_it(
     assert await invocations.outcome(requested) == ANSWER
 
 
-async def test_a_suspended_leader_closes_nothing_until_it_tops_up(
+async def test_suspended_leader_closes_only_after_top_up(
     invocations, priced_tool, leaders, leader_admins, active_leader, closing, chain
 ):
     await leader_admins.propose_slash(active_leader, SUI, "it lies", bytes(32))
@@ -258,7 +258,7 @@ def digest(ports):
 
 
 def signed_by(key, invocation, answer, *, signs=None, inputs=INPUTS):
-    """The answer with the signature that `invocation::signed_outcome` asks for, made by hand."""
+    """Return the answer with the signature that `invocation::signed_outcome` needs."""
     variant = answer.variant.encode()
     message = b"nexus_tools::outcome" + invocation + digest(inputs)
     message += bytes([len(variant)]) + variant + digest((signs or answer).ports)
@@ -274,7 +274,7 @@ def tool_key():
 
 @pytest.fixture
 async def signing_tool(registry, define, active_leader, tool_key):
-    """A tool whose answers are signed, with the key in the same registration."""
+    """Register and return a tool whose answers are signed, with its key."""
     registration = Registration(
         define(),
         leaders=(active_leader,),
@@ -285,7 +285,7 @@ async def signing_tool(registry, define, active_leader, tool_key):
     return await registry.get(ADD)
 
 
-async def test_a_signed_answer_is_settled(
+async def test_close_settles_signed_answer(
     invocations, closing, signing_tool, active_leader, tool_key
 ):
     assert signing_tool.requires_signed_outcome
@@ -295,7 +295,7 @@ async def test_a_signed_answer_is_settled(
     assert await invocations.outcome(place) == ANSWER
 
 
-async def test_the_message_that_a_tool_signs_is_that_of_the_chain(
+async def test_signed_message_equals_that_of_the_chain(
     invocations, signing_tool, tool_key, user, chain
 ):
     _, place = await invocations.request(signing_tool, INPUTS)
@@ -312,7 +312,7 @@ async def test_the_message_that_a_tool_signs_is_that_of_the_chain(
     tool_key.public_key().verify(signature.signature, message[1:])
 
 
-async def test_without_the_tools_signature_there_is_no_answer(
+async def test_close_rejects_unsigned_answer_of_signing_tool(
     invocations, closing, signing_tool, active_leader
 ):
     _, place = await invocations.request(signing_tool, INPUTS)
@@ -323,7 +323,7 @@ async def test_without_the_tools_signature_there_is_no_answer(
 
 
 @pytest.mark.parametrize("wrong", ["answer", "invocation", "inputs"])
-async def test_a_leader_cannot_invent_what_a_tool_signed(
+async def test_close_rejects_answer_that_tool_did_not_sign(
     invocations, closing, signing_tool, active_leader, tool_key, wrong
 ):
     _, place = await invocations.request(signing_tool, INPUTS)
@@ -336,7 +336,7 @@ async def test_a_leader_cannot_invent_what_a_tool_signed(
     assert caught.value.code == "wrong_signature"
 
 
-async def test_the_keys_of_the_moment_of_the_request_sign(
+async def test_signature_is_checked_against_keys_at_request(
     invocations, registry, closing, signing_tool, active_leader, tool_key
 ):
     _, before = await invocations.request(signing_tool, INPUTS)
@@ -351,7 +351,7 @@ async def test_the_keys_of_the_moment_of_the_request_sign(
         await closing.close(active_leader, {place: signed_by(latter, place, ANSWER)})
 
 
-async def test_an_answer_that_nobody_has_to_sign_is_settled_without_its_signature(
+async def test_close_ignores_signature_that_is_not_required(
     invocations, registry, closing, priced_tool, active_leader, tool_key
 ):
     await registry.add_key(ADD, tool_key.public_key().public_bytes_raw())

@@ -1,4 +1,4 @@
-"""Each attack on the proof of a domain is named by what somebody hoped for."""
+"""Proofs of domains, including attacks by hosts, resolvers and former owners."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ def listing(*owners, chain=CHAIN, registry=REGISTRY):
 
 @pytest.fixture
 def ask(internet, tmp_path):
-    """Asks about a domain as a client does that keeps what it hears."""
+    """Return a function that queries a domain with a client that caches responses."""
 
     async def ask(domain=LLM, owner=OWNER, chain=CHAIN, registry=REGISTRY, at_s=0.0, **options):
         async with internet.asking(tmp_path / "kept", now=lambda: at_s) as proofs:
@@ -32,10 +32,10 @@ def ask(internet, tmp_path):
     return ask
 
 
-# --- Who decides
+# --- The deciding host
 
 
-async def test_a_host_that_lists_the_owner_proves_it(internet, ask):
+async def test_host_that_lists_the_owner_proves_it(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(STRANGER, OWNER))
     proof = await ask()
     assert proof.state is ProofState.PROVED
@@ -43,28 +43,28 @@ async def test_a_host_that_lists_the_owner_proves_it(internet, ask):
     assert not proof.is_denied
 
 
-async def test_the_parent_decides_where_no_such_host_is(internet, ask):
+async def test_parent_decides_if_host_does_not_exist(internet, ask):
     internet.publish("taluslabs.xyz", listing(OWNER))
     proof = await ask()
     assert (proof.state, proof.host) == (ProofState.PROVED, "taluslabs.xyz")
 
 
 @pytest.mark.parametrize("status", [404, 410])
-async def test_the_parent_decides_where_the_host_says_that_it_has_nothing(internet, ask, status):
+async def test_parent_decides_if_host_has_no_document(internet, ask, status):
     internet.publish("llm.taluslabs.xyz", b"", status)
     internet.publish("taluslabs.xyz", listing(OWNER))
     assert (await ask()).host == "taluslabs.xyz"
     assert internet.asked == ["llm.taluslabs.xyz", "taluslabs.xyz"]
 
 
-async def test_nobody_speaks_against_a_tool_where_nothing_is_published(internet, ask):
+async def test_missing_documents_do_not_deny_the_owner(internet, ask):
     proof = await ask()
     assert proof.state is ProofState.NOT_PROVED
     assert not proof.is_denied
     assert "https://taluslabs.xyz/.well-known/nexus-tools.json" in proof.reason
 
 
-async def test_an_owner_at_the_parent_does_not_speak_for_a_child_that_has_a_word(internet, ask):
+async def test_document_of_child_overrides_parent(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     internet.publish("taluslabs.xyz", listing(STRANGER))
     proof = await ask(owner=STRANGER)
@@ -72,14 +72,14 @@ async def test_an_owner_at_the_parent_does_not_speak_for_a_child_that_has_a_word
     assert internet.asked == ["llm.taluslabs.xyz"]
 
 
-async def test_an_empty_list_at_the_child_keeps_the_parents_owners_out(internet, ask):
+async def test_empty_list_of_child_overrides_parent(internet, ask):
     internet.publish("llm.taluslabs.xyz", {"registries": []})
     internet.publish("taluslabs.xyz", listing(OWNER))
     assert (await ask()).is_denied
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
-async def test_whoever_overloads_the_child_does_not_let_the_parent_speak(internet, ask, status):
+async def test_overloaded_child_does_not_let_parent_decide(internet, ask, status):
     internet.publish("llm.taluslabs.xyz", b"", status)
     internet.publish("taluslabs.xyz", listing(STRANGER))
     proof = await ask(owner=STRANGER)
@@ -87,16 +87,14 @@ async def test_whoever_overloads_the_child_does_not_let_the_parent_speak(interne
     assert internet.asked == ["llm.taluslabs.xyz"]
 
 
-async def test_a_resolver_that_is_kept_silent_does_not_let_the_parent_speak(internet, ask):
+async def test_silent_resolver_does_not_let_parent_decide(internet, ask):
     internet.addresses["llm.taluslabs.xyz"] = socket.gaierror(socket.EAI_AGAIN, "try again")
     internet.publish("taluslabs.xyz", listing(OWNER))
     assert (await ask()).state is ProofState.UNREACHABLE
     assert internet.asked == []
 
 
-async def test_a_child_that_is_kept_silent_does_not_let_the_parent_speak(
-    internet, ask, monkeypatch
-):
+async def test_silent_child_does_not_let_parent_decide(internet, ask, monkeypatch):
     monkeypatch.setattr(domain_proof, "DEADLINE_S", 0.2)
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     internet.is_silent = True
@@ -105,8 +103,8 @@ async def test_a_child_that_is_kept_silent_does_not_let_the_parent_speak(
     assert (proof.state, proof.host) == (ProofState.UNREACHABLE, "llm.taluslabs.xyz")
 
 
-async def test_a_public_suffix_that_is_no_host_proves_nothing(ask):
-    """Nothing responds at `co.uk`; what is one host only, as `uk`, is never asked."""
+async def test_public_suffix_proves_nothing(ask):
+    """Nothing responds at `co.uk`. A suffix with one label, such as `uk`, is never queried."""
     proof = await ask("uk.co.alice")
     assert proof.state is ProofState.NOT_PROVED
     assert "https://alice.co.uk/" in proof.reason
@@ -114,10 +112,10 @@ async def test_a_public_suffix_that_is_no_host_proves_nothing(ask):
     assert "https://uk/" not in proof.reason
 
 
-# --- What a host of a stranger can do
+# --- Untrusted hosts
 
 
-async def test_a_redirect_does_not_lead_anywhere(internet, ask):
+async def test_redirect_is_not_followed(internet, ask):
     internet.publish("llm.taluslabs.xyz", b"", 301, ["Location: https://taluslabs.xyz/"])
     internet.publish("taluslabs.xyz", listing(OWNER))
     proof = await ask()
@@ -129,7 +127,7 @@ async def test_a_redirect_does_not_lead_anywhere(internet, ask):
 @pytest.mark.parametrize(
     "document", [b"<html>", b" " * 70_000, {"registries": [{}]}, {"owners": [OWNER]}]
 )
-async def test_a_page_for_everything_is_no_document(internet, ask, document):
+async def test_catch_all_page_is_not_a_document(internet, ask, document):
     internet.publish("llm.taluslabs.xyz", document)
     internet.publish("taluslabs.xyz", listing(OWNER))
     proof = await ask()
@@ -137,20 +135,20 @@ async def test_a_page_for_everything_is_no_document(internet, ask, document):
     assert (proof.host, proof.owners) == ("llm.taluslabs.xyz", None)
 
 
-async def test_an_endless_response_is_read_to_a_bound(internet, ask):
+async def test_endless_response_is_read_up_to_the_limit(internet, ask):
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
     internet.pages["llm.taluslabs.xyz"] = head + b" " * 1_000_000
     proof = await ask()
     assert proof.reason == "the document of llm.taluslabs.xyz has more than 65536 bytes"
 
 
-async def test_a_short_response_does_not_become_a_large_one(internet, ask):
+async def test_compressed_response_is_rejected(internet, ask):
     body = gzip.compress(b" " * 10_000_000)
     internet.publish("llm.taluslabs.xyz", body, 200, ["Content-Encoding: gzip"])
     assert (await ask()).state is ProofState.NOT_PROVED
 
 
-async def test_a_host_does_not_speak_without_a_certificate_for_its_name(internet, ask):
+async def test_host_needs_a_valid_certificate(internet, ask):
     internet.publish("evil.xyz", listing(STRANGER))
     proof = await ask("xyz.evil", owner=STRANGER)
     assert proof.state is ProofState.UNREACHABLE
@@ -159,16 +157,16 @@ async def test_a_host_does_not_speak_without_a_certificate_for_its_name(internet
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "10.0.0.1", "::1"])
-async def test_a_name_does_not_lead_into_the_readers_network(internet, ask, address):
+async def test_private_addresses_are_not_queried(internet, ask, address):
     internet.addresses["llm.taluslabs.xyz"] = address
     internet.publish("taluslabs.xyz", listing(OWNER))
     proof = await ask()
     assert proof.state is ProofState.UNREACHABLE
-    assert "is not asked: the address is" in proof.reason
+    assert "was not queried: the address is" in proof.reason
     assert internet.asked == []
 
 
-async def test_a_search_domain_does_not_speak_and_loopback_is_not_connected_to(monkeypatch):
+async def test_search_domain_and_loopback_are_not_used(monkeypatch):
     looked_up = []
 
     def getaddrinfo(host, *_, **__):
@@ -183,17 +181,17 @@ async def test_a_search_domain_does_not_speak_and_loopback_is_not_connected_to(m
     assert "loopback" in proof.reason
 
 
-async def test_for_a_label_that_no_host_has_nobody_is_asked(internet, ask):
+async def test_invalid_label_is_not_queried(internet, ask):
     proof = await ask("xyz.my_company")
     assert proof.state is ProofState.UNPROVABLE
     assert proof.reason
     assert internet.asked == []
 
 
-# --- What is kept
+# --- Cache
 
 
-async def test_a_word_is_kept_for_a_day_so_that_a_host_does_not_count_its_readers(internet, ask):
+async def test_document_is_cached_for_a_day(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     for at_s in (0, 1, 86_399):
         assert (await ask(at_s=at_s)).state is ProofState.PROVED
@@ -202,7 +200,7 @@ async def test_a_word_is_kept_for_a_day_so_that_a_host_does_not_count_its_reader
     assert len(internet.asked) == 2
 
 
-async def test_what_is_kept_of_one_registry_does_not_prove_in_another(internet, ask):
+async def test_cached_proof_does_not_apply_to_another_registry(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     assert (await ask()).state is ProofState.PROVED
     assert (await ask(chain=OTHER_CHAIN)).is_denied
@@ -210,20 +208,20 @@ async def test_what_is_kept_of_one_registry_does_not_prove_in_another(internet, 
     assert len(internet.asked) == 1
 
 
-async def test_whoever_gets_the_owner_cap_does_not_get_the_proof(internet, ask):
+async def test_new_owner_does_not_inherit_the_proof(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     assert (await ask()).state is ProofState.PROVED
     assert (await ask(owner=STRANGER)).is_denied
 
 
-async def test_a_clock_that_was_wrong_does_not_keep_a_word_for_years(internet, ask):
+async def test_cache_entry_from_the_future_is_ignored(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     await ask(at_s=10**9)
     internet.publish("llm.taluslabs.xyz", listing(STRANGER))
     assert (await ask(at_s=0)).is_denied
 
 
-async def test_that_nothing_is_there_is_kept_for_an_hour(internet, ask):
+async def test_absence_is_cached_for_an_hour(internet, ask):
     internet.publish("llm.taluslabs.xyz", b"no", 404)
     internet.publish("taluslabs.xyz", listing(OWNER))
     await ask()
@@ -232,22 +230,22 @@ async def test_that_nothing_is_there_is_kept_for_an_hour(internet, ask):
     assert (await ask(at_s=3_600)).is_denied
 
 
-async def test_a_resolver_that_lied_once_is_asked_again(internet, ask, tmp_path):
+async def test_missing_host_is_not_cached(internet, ask, tmp_path):
     internet.publish("taluslabs.xyz", listing(OWNER))
     assert (await ask()).state is ProofState.PROVED
-    assert [kept.name for kept in (tmp_path / "kept").iterdir()] == ["taluslabs.xyz.json"]
+    assert [entry.name for entry in (tmp_path / "kept").iterdir()] == ["taluslabs.xyz.json"]
     internet.publish("llm.taluslabs.xyz", listing(STRANGER))
     assert (await ask()).is_denied
 
 
-async def test_a_host_that_could_not_be_asked_is_asked_again(internet, ask):
+async def test_unreachable_host_is_not_cached(internet, ask):
     internet.publish("llm.taluslabs.xyz", b"", 503)
     await ask()
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     assert (await ask()).state is ProofState.PROVED
 
 
-async def test_a_fresh_word_replaces_the_one_that_is_kept(internet, ask):
+async def test_fresh_query_replaces_cache_entry(internet, ask):
     internet.publish("llm.taluslabs.xyz", listing(STRANGER))
     await ask()
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
@@ -257,17 +255,17 @@ async def test_a_fresh_word_replaces_the_one_that_is_kept(internet, ask):
 
 
 @pytest.mark.parametrize("status", ["200", None, 500, []])
-async def test_a_file_that_somebody_broke_is_asked_for_again(internet, ask, tmp_path, status):
+async def test_corrupt_cache_entry_is_ignored(internet, ask, tmp_path, status):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     await ask()
-    [kept] = (tmp_path / "kept").iterdir()
-    assert kept.stat().st_mode & 0o777 == 0o600
-    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"status": status}))
+    [entry] = (tmp_path / "kept").iterdir()
+    assert entry.stat().st_mode & 0o777 == 0o600
+    entry.write_text(json.dumps(json.loads(entry.read_text()) | {"status": status}))
     assert (await ask()).state is ProofState.PROVED
     assert len(internet.asked) == 2
 
 
-async def test_a_folder_that_takes_nothing_hinders_nobody(internet, tmp_path):
+async def test_read_only_cache_is_ignored(internet, tmp_path):
     internet.publish("llm.taluslabs.xyz", listing(OWNER))
     (tmp_path / "file").write_text("")
     async with internet.asking(tmp_path / "file" / "kept") as proofs:

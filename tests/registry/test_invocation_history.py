@@ -1,4 +1,4 @@
-"""What events tell of invocations, also once those are deleted."""
+"""The history of invocations from events, even after their deletion."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def close(closing, active_leader):
     return close
 
 
-async def test_a_deleted_invocation_has_a_history(invocations, request_one, close, leader, user):
+async def test_history_exists_for_deleted_invocation(invocations, request_one, close, leader, user):
     place = await request_one()
     closed = await close(place, Answer("ok", {"result": 42}))
     deleted = await invocations.delete(place)
@@ -45,15 +45,13 @@ async def test_a_deleted_invocation_has_a_history(invocations, request_one, clos
     assert settling.at_ms <= deleting.at_ms
 
 
-async def test_what_was_never_requested_has_none(invocations):
+async def test_history_raises_for_unknown_invocation(invocations):
     with pytest.raises(NotFoundError) as caught:
         await invocations.history(Address.of(7))
     assert caught.value.code == "invocation_unknown"
 
 
-async def test_the_last_closings_of_an_address_come_the_newest_first(
-    invocations, request_one, close, user, owner
-):
+async def test_closings_returns_latest_first(invocations, request_one, close, user, owner):
     places = [await request_one() for _ in range(3)]
     for place in places[:2]:
         await close(place, Failure(FailureReason.UNREACHABLE, ""))

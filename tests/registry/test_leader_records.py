@@ -1,4 +1,4 @@
-"""What leaders did, as events tell it, and who is chosen for that."""
+"""Track records of leaders from events, and the choice of leaders by them."""
 
 from collections import Counter
 from random import Random
@@ -35,24 +35,24 @@ A, B, C = (Address.of(number) for number in (0xA, 0xB, 0xC))
 
 @pytest.fixture
 async def both(leaders, active_leader):
-    """Two leaders of one owner."""
+    """Return two leaders of one owner."""
     return active_leader, (await leaders.register("second", activate=True))[1]
 
 
 @pytest.fixture
 def requesters(owner, admin, chain):
-    """Invocations as two other requesters."""
+    """Return the invocations with the wallets of two other requesters."""
     return [Invocations(client, chain.deployment) for client in (owner, admin)]
 
 
 @pytest.fixture
 async def request_by(added, registry, invocations):
-    """Requests an invocation by some leaders, in the name of the user or another; gives its id."""
+    """Return a function that requests an invocation by some leaders, for any requester."""
     tool = await registry.get(ADD)
 
-    async def request_by(*named, requester=None):
+    async def request_by(*leader_ids, requester=None):
         verbs = requester or invocations
-        return (await verbs.request(tool, {"a": 1, "b": 2}, leaders=named))[1]
+        return (await verbs.request(tool, {"a": 1, "b": 2}, leaders=leader_ids))[1]
 
     return request_by
 
@@ -69,13 +69,15 @@ async def test_record_counts_own_failures_and_missed_invocations(
     chain.net.advance_clock(WINDOW)
     await closing.close(second, {late: ANSWER})
     await invocations.expire(nobodys)
-    await request_by(first)  # nothing has become of it yet
+    await request_by(first)  # it stays open
     records = await read_records(invocations)
-    counted = {place: (each.settled, each.failed, each.missed) for place, each in records.items()}
+    counted = {
+        place: (record.settled, record.failed, record.missed) for place, record in records.items()
+    }
     assert counted == {first: (1, 1, 1), second: (1, 0, 1)}
 
 
-async def test_pair_of_requester_and_tool_counts_once_by_its_latest_closing(
+async def test_requester_and_tool_pair_counts_once_by_latest_closing(
     closing, request_by, active_leader, invocations
 ):
     for outcome in (REFUSED, REFUSED, ANSWER, ANSWER):
@@ -87,7 +89,7 @@ async def test_pair_of_requester_and_tool_counts_once_by_its_latest_closing(
     assert (record.settled, record.failed) == (0, 1)
 
 
-async def test_tool_has_one_vote_however_many_call_it(
+async def test_tool_has_one_vote_for_any_number_of_callers(
     closing, request_by, requesters, active_leader, invocations
 ):
     await closing.close(active_leader, {await request_by(active_leader): ANSWER})
@@ -130,16 +132,16 @@ async def test_record_can_begin_after_a_cursor(
     await closing.close(active_leader, {await request_by(active_leader): REFUSED})
     cursor = Cursor.after_checkpoint(await user.latest_checkpoint())
     await closing.close(active_leader, {requested_before: ANSWER})
-    # When the settled one was requested is not known from there on.
+    # The request of the settled invocation is before the cursor, so its time is unknown.
     record = (await read_records(invocations, cursor))[active_leader]
     assert (record.settled, record.failed, record.latency_ms) == (1, 0, None)
 
 
 @pytest.mark.parametrize(
     "reason",
-    [each for each in FailureReason if each not in {"refused", "overloaded", "expired"}],
+    [reason for reason in FailureReason if reason not in {"refused", "overloaded", "expired"}],
 )
-async def test_failure_that_is_not_the_leaders_own_does_not_count(
+async def test_failure_of_tool_or_requester_does_not_count(
     invocations, closing, request_by, active_leader, reason
 ):
     place = await request_by(active_leader)
@@ -167,7 +169,7 @@ async def test_deleted_invocation_still_counts(invocations, closing, request_by,
 # --- The caller's own history
 
 
-async def test_own_history_counts_every_closing_of_the_caller_alone(
+async def test_own_history_counts_only_closings_of_the_caller(
     invocations, closing, request_by, requesters, active_leader
 ):
     for outcome in (ANSWER, ANSWER, REFUSED):
@@ -189,7 +191,7 @@ async def test_reader_without_a_key_has_no_own_history(
     assert histories.records[active_leader].settled == 1
 
 
-# --- Choosing
+# --- Choice
 
 
 def leader_at(place):
@@ -203,12 +205,12 @@ def drawn(leaders, histories, times):
 
 
 def reliable(**shares):
-    """The records of leaders with these reliabilities."""
+    """Return the records of leaders with these reliabilities."""
     places = {"a": A, "b": B, "c": C}
     return {places[name]: LeaderRecord(reliability=share) for name, share in shares.items()}
 
 
-def test_choose_leaders_returns_all_of_fewer_than_two():
+def test_choose_leaders_returns_all_if_fewer_than_two():
     assert choose_leaders([], Histories()) == ()
     assert choose_leaders([leader_at(A)], Histories(reliable(a=0))) == (A,)
 
@@ -218,9 +220,10 @@ def test_choose_leaders_draws_two_different_ones():
 
 
 def test_first_leader_follows_the_records_between_a_quarter_and_one():
-    histories = Histories(reliable(a=1, b=0))  # weights 1, 1/4, and 5/8 of C, of which none knows
+    histories = Histories(reliable(a=1, b=0))  # weights 1, 1/4, and 5/8 for the unknown C
     first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
-    # Of 15/8: 8 000, 2 000 and 5 000. Standard deviations are 61, 42 and 58; five are allowed.
+    # The weights add up to 15/8, so 8 000, 2 000 and 5 000 draws are expected. Standard deviations
+    # are 61, 42 and 58. The test allows five of them.
     assert first[A] == pytest.approx(8_000, abs=305)
     assert first[B] == pytest.approx(2_000, abs=210)
     assert first[C] == pytest.approx(5_000, abs=290)
@@ -230,25 +233,25 @@ def test_second_leader_is_drawn_among_the_others():
     second = Counter(
         pair[1] for pair in drawn([A, B, C], Histories(reliable(a=1, b=0)), 15_000) if pair[0] == A
     )
-    # 2/7 B, 5/7 C, of about 8 000.
+    # B with 2/7 and C with 5/7, of about 8 000 draws.
     assert second[B] / second.total() == pytest.approx(2 / 7, abs=0.026)
 
 
 def test_own_history_outweighs_the_records():
     histories = Histories(reliable(a=1, b=0, c=1), own={A: 0.1, B: 0.9})  # weights 0.2, 1.8 and 1
     first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
-    # Standard deviations are 31, 59 and 57; five are allowed.
+    # Standard deviations are 31, 59 and 57. The test allows five of them.
     assert first[A] == pytest.approx(1_000, abs=155)
     assert first[B] == pytest.approx(9_000, abs=300)
     assert first[C] == pytest.approx(5_000, abs=290)
 
 
 @pytest.mark.usefixtures("added")
-async def test_without_a_list_of_ones_own_two_of_all_active_leaders_are_named(
+async def test_request_names_two_of_all_active_leaders_by_default(
     invocations, registry, leaders, both
 ):
     _, third = await leaders.register("third", activate=True)
     await leaders.register("inactive")
-    chosen = await invocations.leaders_for(await registry.get(ADD))
-    assert len(set(chosen)) == 2
-    assert set(chosen) <= {*both, third}
+    leader_ids = await invocations.leaders_for(await registry.get(ADD))
+    assert len(set(leader_ids)) == 2
+    assert set(leader_ids) <= {*both, third}

@@ -1,4 +1,4 @@
-"""The life of a leader: its collateral, its activity, its workers and keys."""
+"""Leaders: their collateral, activity, workers and keys."""
 
 import pytest
 from msgspec.structs import replace
@@ -24,10 +24,10 @@ async def claimed(leaders, chain, leader):
     return await leaders.claim(leader)
 
 
-# --- Registering
+# --- Registration
 
 
-async def test_a_leader_locks_its_collateral_and_has_the_next_id(leaders, leader, chain):
+async def test_register_locks_collateral_and_uses_next_id(leaders, leader, chain):
     before = await leader.balance(leader.address)
     sent, first = await leaders.register("first")
     assert await leader.balance(leader.address) == before - 10 * SUI - sent.cost.net
@@ -37,10 +37,10 @@ async def test_a_leader_locks_its_collateral_and_has_the_next_id(leaders, leader
     _, second = await leaders.register("second")
     registry = chain.deployment.leader_registry
     assert (first, second) == (leader_id(registry, 0), leader_id(registry, 1))
-    assert [each.index for each in await leaders.list()] == [0, 1]
+    assert [entry.index for entry in await leaders.list()] == [0, 1]
 
 
-async def test_registering_is_told_to_those_who_watch(leaders, leader, chain):
+async def test_register_emits_event(leaders, leader, chain):
     sent, place = await leaders.register("first", activate=True)
     registered, locked, activity = [parse_event(chain.deployment, event) for event in sent.events]
     assert isinstance(registered, LeaderRegistered)
@@ -50,25 +50,25 @@ async def test_registering_is_told_to_those_who_watch(leaders, leader, chain):
     assert activity == LeaderActivityChanged(place, True)
 
 
-async def test_a_leader_is_registered_with_its_workers_and_keys(leaders, user, owner):
+async def test_register_sets_workers_and_keys(leaders, user, owner):
     workers = (user.address, owner.address)
     _, place = await leaders.register("first", workers=workers, keys=[EVIDENCE])
-    found = await leaders.get(place)
-    assert (found.workers.entries, found.keys.keys) == (workers, (EVIDENCE,))
+    registered = await leaders.get(place)
+    assert (registered.workers.entries, registered.keys.keys) == (workers, (EVIDENCE,))
 
 
-async def test_leaders_are_found_by_owner_and_by_worker(leaders, leader, user, chain):
-    _, mine = await leaders.register("mine")
+async def test_leaders_are_found_by_owner_and_worker(leaders, leader, user, chain):
+    _, run_by_owner = await leaders.register("mine")
     _, run_by_user = await leaders.register("theirs", workers=[user.address])
-    assert [each.id for each in await leaders.owned_by()] == [mine, run_by_user]
-    assert [each.id for each in await leaders.worked_by()] == [mine]
+    assert [entry.id for entry in await leaders.owned_by()] == [run_by_owner, run_by_user]
+    assert [entry.id for entry in await leaders.worked_by()] == [run_by_owner]
     users = LeaderRegistry(user, chain.deployment)
     assert await users.owned_by() == ()
-    assert [each.id for each in await users.worked_by()] == [run_by_user]
-    assert [each.id for each in await users.worked_by(leader.address)] == [mine]
+    assert [entry.id for entry in await users.worked_by()] == [run_by_user]
+    assert [entry.id for entry in await users.worked_by(leader.address)] == [run_by_owner]
 
 
-async def test_more_than_the_least_collateral_may_be_locked_and_less_may_not(leaders):
+async def test_register_accepts_more_but_not_less_collateral(leaders):
     _, place = await leaders.register("rich", collateral_mist=11 * SUI)
     assert (await leaders.get(place)).collateral.required_mist == 11 * SUI
     with pytest.raises(ValidationError) as caught:
@@ -76,13 +76,13 @@ async def test_more_than_the_least_collateral_may_be_locked_and_less_may_not(lea
     assert caught.value.code == "collateral_too_small"
 
 
-async def test_a_delay_to_which_the_owner_did_not_consent_is_refused(leaders):
+async def test_register_fails_for_longer_delay_than_accepted(leaders):
     with pytest.raises(NotNowError) as caught:
         await leaders.register("first", max_delay_ms=7 * DAY - 1)
     assert caught.value.code == "delay_too_long"
 
 
-async def test_a_registry_that_accepts_nothing_takes_no_leader(leaders, leader_admins):
+async def test_register_fails_if_registry_is_not_accepting(leaders, leader_admins):
     settings = await leaders.settings()
     await leader_admins.configure(replace(settings, accepting=False))
     with pytest.raises(NotNowError) as caught:
@@ -90,31 +90,31 @@ async def test_a_registry_that_accepts_nothing_takes_no_leader(leaders, leader_a
     assert caught.value.code == "not_accepting"
 
 
-async def test_a_leader_is_not_registered_after_another_one_that_the_caller_did_not_see(leaders):
+async def test_register_fails_after_a_concurrent_registration(leaders):
     length = (await leaders.state()).length
     await leaders.register("first", expected_length=length)
     with pytest.raises(NotNowError) as refused:
         await leaders.register("first", expected_length=length)
     assert refused.value.code == "leaders_changed"
-    assert [each.name for each in await leaders.list()] == ["first"]
+    assert [entry.name for entry in await leaders.list()] == ["first"]
 
 
-async def test_a_dry_run_registers_nothing(leaders):
+async def test_dry_run_registers_nothing(leaders):
     sent, _ = await leaders.rehearsal().register("first")
     assert isinstance(sent, Simulated)
     assert await leaders.list() == ()
 
 
-async def test_whom_nobody_registered_is_unknown(leaders):
+async def test_get_fails_for_unknown_leader(leaders):
     with pytest.raises(NotFoundError) as caught:
         await leaders.get(Address.of(0xDEAD))
     assert caught.value.code == "unknown_leader"
 
 
-# --- Activity and the end
+# --- Activity and unregistration
 
 
-async def test_a_leader_is_active_as_long_as_its_owner_wants(leaders, active_leader):
+async def test_owner_activates_and_deactivates_leader(leaders, active_leader):
     assert (await leaders.get(active_leader)).is_active
     await leaders.deactivate(active_leader)
     assert (await leaders.get(active_leader)).state is LeaderState.INACTIVE
@@ -127,9 +127,7 @@ async def test_a_leader_is_active_as_long_as_its_owner_wants(leaders, active_lea
     assert caught.value.code == "already_active"
 
 
-async def test_the_collateral_is_claimed_into_the_address_balance_when_the_delay_is_over(
-    leaders, active_leader, leader, chain
-):
+async def test_claim_pays_collateral_after_the_delay(leaders, active_leader, leader, chain):
     await leaders.unregister(active_leader)
     assert (await leaders.get(active_leader)).state is LeaderState.UNREGISTERED
     with pytest.raises(NotNowError, match="claimable at") as caught:
@@ -143,7 +141,7 @@ async def test_the_collateral_is_claimed_into_the_address_balance_when_the_delay
     assert (await leaders.get(active_leader)).state is LeaderState.CLAIMED
 
 
-async def test_a_claimed_leader_comes_back_under_its_id_with_new_collateral(
+async def test_re_register_keeps_id_and_locks_new_collateral(
     leaders, leader_admins, active_leader, chain
 ):
     await claimed(leaders, chain, active_leader)
@@ -153,11 +151,11 @@ async def test_a_claimed_leader_comes_back_under_its_id_with_new_collateral(
     settings = await leaders.settings()
     await leader_admins.configure(replace(settings, collateral_mist=12 * SUI))
     await leaders.re_register(active_leader)
-    found = await leaders.get(active_leader)
-    assert (found.is_active, found.collateral.required_mist) == (True, 12 * SUI)
+    current = await leaders.get(active_leader)
+    assert (current.is_active, current.collateral.required_mist) == (True, 12 * SUI)
 
 
-async def test_an_owner_comes_back_under_terms_to_which_it_consents_alone(
+async def test_re_register_fails_for_longer_delay_than_accepted(
     leaders, leader_admins, active_leader, chain
 ):
     with pytest.raises(NotNowError) as caught:
@@ -171,7 +169,7 @@ async def test_an_owner_comes_back_under_terms_to_which_it_consents_alone(
     assert (await leaders.get(active_leader)).collateral.required_mist == 20 * SUI
 
 
-async def test_a_leader_with_a_pending_slash_ends_with_its_second_claim(
+async def test_second_claim_pays_amount_of_pending_slash(
     leaders, leader_admins, active_leader, chain
 ):
     await leaders.unregister(active_leader)
@@ -188,22 +186,20 @@ async def test_a_leader_with_a_pending_slash_ends_with_its_second_claim(
     assert (await leaders.get(active_leader)).state is LeaderState.CLAIMED
 
 
-async def test_an_active_leader_claims_nothing(leaders, active_leader):
+async def test_claim_fails_for_active_leader(leaders, active_leader):
     with pytest.raises(NotNowError) as caught:
         await leaders.claim(active_leader)
     assert caught.value.code == "not_unregistered"
 
 
-async def test_a_cancelled_unregistration_leaves_the_leader_as_it_was(leaders, active_leader):
+async def test_cancel_unregister_restores_the_leader(leaders, active_leader):
     before = await leaders.get(active_leader)
     await leaders.unregister(active_leader)
     await leaders.cancel_unregister(active_leader)
     assert await leaders.get(active_leader) == before
 
 
-async def test_a_suspended_leader_is_active_again_once_it_tops_up(
-    leaders, leader_admins, active_leader, chain
-):
+async def test_top_up_reactivates_suspended_leader(leaders, leader_admins, active_leader, chain):
     await leader_admins.propose_slash(active_leader, SUI, "it lies", EVIDENCE)
     assert (await leaders.get(active_leader)).is_active
     with pytest.raises(NotNowError, match="possible from") as caught:
@@ -211,13 +207,13 @@ async def test_a_suspended_leader_is_active_again_once_it_tops_up(
     assert caught.value.code == "not_due"
     chain.net.advance_clock(3 * DAY)
     await leader_admins.execute_slash(active_leader)
-    found = await leaders.get(active_leader)
-    assert (found.state, found.collateral.shortfall_mist) == (LeaderState.SUSPENDED, SUI)
+    current = await leaders.get(active_leader)
+    assert (current.state, current.collateral.shortfall_mist) == (LeaderState.SUSPENDED, SUI)
     await leaders.top_up(active_leader)
     assert (await leaders.get(active_leader)).is_active
 
 
-async def test_whole_collateral_needs_no_top_up(leaders, active_leader):
+async def test_top_up_fails_for_complete_collateral(leaders, active_leader):
     with pytest.raises(NotNowError) as caught:
         await leaders.top_up(active_leader)
     assert caught.value.code == "nothing_to_top_up"
@@ -226,7 +222,7 @@ async def test_whole_collateral_needs_no_top_up(leaders, active_leader):
 # --- Workers and keys
 
 
-async def test_an_owner_changes_its_workers(leaders, active_leader, leader, user):
+async def test_owner_adds_and_removes_workers(leaders, active_leader, leader, user):
     await leaders.add_worker(active_leader, user.address)
     with pytest.raises(ValidationError) as caught:
         await leaders.add_worker(active_leader, user.address)
@@ -238,7 +234,7 @@ async def test_an_owner_changes_its_workers(leaders, active_leader, leader, user
     assert caught.value.code == "not_listed"
 
 
-async def test_a_leader_has_sixteen_workers_at_most(leaders, leader):
+async def test_add_worker_fails_for_seventeenth_worker(leaders, leader):
     sixteen = [Address.of(number) for number in range(1, 17)]
     _, place = await leaders.register("many", workers=sixteen)
     with pytest.raises(ValidationError) as caught:
@@ -246,13 +242,13 @@ async def test_a_leader_has_sixteen_workers_at_most(leaders, leader):
     assert caught.value.code == "roster_full"
 
 
-async def test_an_owner_changes_the_keys_of_its_leader(leaders, active_leader):
+async def test_owner_adds_and_removes_keys(leaders, active_leader):
     await leaders.add_key(active_leader, EVIDENCE)
     with pytest.raises(ValidationError) as caught:
         await leaders.add_key(active_leader, EVIDENCE[1:])
     assert caught.value.code == "invalid_key"
     with pytest.raises(ValidationError) as caught:
-        await leaders.add_key(active_leader, bytes(32))  # of order 4: anybody signs with it
+        await leaders.add_key(active_leader, bytes(32))  # of order 4: anyone can sign with it
     assert caught.value.code == "public_key_invalid"
     assert (await leaders.get(active_leader)).keys.keys == (EVIDENCE,)
     await leaders.remove_key(active_leader, EVIDENCE)
@@ -270,7 +266,7 @@ async def test_an_owner_changes_the_keys_of_its_leader(leaders, active_leader):
         *((verb, (EVIDENCE,)) for verb in ("add_key", "remove_key")),
     ],
 )
-async def test_a_stranger_is_told_whose_leader_it_is(
+async def test_error_names_the_owner_of_the_leader(
     active_leader, leader, user, chain, verb, arguments
 ):
     with pytest.raises(NotAllowedError) as caught:
@@ -282,14 +278,14 @@ async def test_a_stranger_is_told_whose_leader_it_is(
 # --- Admin
 
 
-async def test_settings_are_read_back_as_they_were_set(leaders, leader_admins):
+async def test_configure_stores_settings(leaders, leader_admins):
     changed = {"collateral_mist": SUI, "grace_ms": 5_000, "max_ports_bytes": 9}
     settings = replace(await leader_admins.settings(), **changed)
     await leader_admins.configure(settings)
     assert await leaders.settings() == replace(settings, revision=settings.revision + 1)
 
 
-async def test_settings_keep_to_their_bounds(leader_admins):
+async def test_configure_rejects_settings_out_of_bounds(leader_admins):
     settings = await leader_admins.settings()
     with pytest.raises(ValidationError) as caught:
         await leader_admins.configure(replace(settings, settle_margin_mist=10_000_001))
@@ -297,7 +293,7 @@ async def test_settings_keep_to_their_bounds(leader_admins):
 
 
 @pytest.mark.parametrize("verb", ["propose_slash", "execute_slash", "cancel_slash", "configure"])
-async def test_who_is_not_the_admin_is_told_who_is(leaders, active_leader, admin, verb):
+async def test_error_names_the_admin(leaders, active_leader, admin, verb):
     terms = {
         "propose_slash": (active_leader, 1, "envy", EVIDENCE),
         "configure": (await leaders.settings(),),
@@ -308,7 +304,7 @@ async def test_who_is_not_the_admin_is_told_who_is(leaders, active_leader, admin
     assert str(admin.address) in caught.value.message
 
 
-async def test_the_views_of_a_leader_are_what_python_decodes(leaders, leader, active_leader, chain):
+async def test_leader_views_equal_decoded_fields(leaders, leader, active_leader, chain):
     builder = TransactionBuilder()
     package = chain.deployment.package
     calls.leader.is_active(builder, package, active_leader)

@@ -11,7 +11,7 @@ from nexus_tools.tool import ToolFqn
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 
 
-async def test_a_tool_that_is_not_registered_is_not_found(registry):
+async def test_find_returns_none_for_unregistered_tool(registry):
     assert await registry.find(ADD) is None
     with pytest.raises(NotFoundError) as caught:
         await registry.get(ADD)
@@ -38,16 +38,16 @@ async def four(registry, strangers, define):
         (ToolFilter(state=ToolState.CLAIMED), []),
     ],
 )
-async def test_tools_are_listed_as_the_filter_says(registry, wanted, names):
-    found = [
+async def test_list_applies_the_filter(registry, wanted, names):
+    fqns = [
         tool.fqn.removeprefix("xyz.example.").removeprefix("org.example.")
         for tool in await registry.list(wanted)
     ]
-    assert found == names
+    assert fqns == names
 
 
 @pytest.mark.usefixtures("four")
-async def test_tools_are_listed_by_owner(registry, user, owner):
+async def test_list_filters_by_owner(registry, user, owner):
     theirs = await registry.list(ToolFilter(owner=user.address))
     assert [tool.fqn for tool in theirs] == ["org.example.maths.add@1"]
     assert len(await registry.list(ToolFilter(owner=owner.address))) == 3
@@ -65,17 +65,17 @@ async def test_tools_are_listed_by_owner(registry, user, owner):
         (ToolFilter(state=ToolState.CLAIMED), [0]),
     ],
 )
-async def test_pages_have_together_what_the_list_has(registry, wanted, sizes):
+async def test_pages_together_equal_the_list(registry, wanted, sizes):
     pages = [await registry.page(wanted, size=max(1, sizes[0]))]
     while pages[-1].next is not None:
         pages.append(await registry.page(wanted, start=pages[-1].next, size=max(1, sizes[0])))
     assert [len(page.tools) for page in pages] == sizes
-    found = [tool.fqn for page in pages for tool in page.tools]
-    assert found == [tool.fqn for tool in await registry.list(wanted)]
+    fqns = [tool.fqn for page in pages for tool in page.tools]
+    assert fqns == [tool.fqn for tool in await registry.list(wanted)]
 
 
 @pytest.mark.usefixtures("four")
-async def test_the_list_is_read_in_parts(registry, owner):
+async def test_list_reads_in_parts(registry, owner):
     state = await registry.state()
     assert [fqn.name for fqn in await registry.fqns(state, 1, 3)] == [
         "mul",
@@ -85,19 +85,19 @@ async def test_the_list_is_read_in_parts(registry, owner):
 
 
 @pytest.mark.usefixtures("four")
-async def test_the_owners_of_many_names_are_read_at_once(registry, user, owner):
+async def test_owners_reads_many_names_at_once(registry, user, owner):
     names = ["xyz.example.math.add", "org.example.maths.add", "xyz.example.math.div"]
     assert await registry.owners(names) == {names[0]: owner.address, names[1]: user.address}
 
 
 @pytest.mark.usefixtures("four")
-async def test_a_name_lists_its_versions(registry, define):
+async def test_versions_lists_all_of_a_name(registry, define):
     await registry.register(define("xyz.example.math.add@2"))
-    found = await registry.versions("xyz.example.math.add")
-    assert [tool.fqn for tool in found] == ["xyz.example.math.add@1", "xyz.example.math.add@2"]
+    versions = await registry.versions("xyz.example.math.add")
+    assert [tool.fqn for tool in versions] == ["xyz.example.math.add@1", "xyz.example.math.add@2"]
 
 
-async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
+async def test_python_and_move_agree_on_ids_and_names(added, owner, chain):
     builder = TransactionBuilder()
     where = chain.deployment.package, chain.deployment.tool_registry
     calls.tool_registry.tool_id(builder, *where, str(ADD))
@@ -121,7 +121,7 @@ async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
 
 
 @pytest.mark.usefixtures("priced_tool")
-async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chain):
+async def test_tool_views_equal_decoded_fields(registry, owner, chain):
     await registry.update(ADD, min_outcome_bytes=7)
     tool = await registry.get(ADD)
     builder = TransactionBuilder()

@@ -1,4 +1,4 @@
-"""Names, leaders and the administration are passed on in two steps."""
+"""The two-step transfer of names, leaders and the admin role."""
 
 import pytest
 
@@ -19,7 +19,7 @@ KEYS = bytes(range(32)), b"\x02" * 32
 
 
 @pytest.mark.usefixtures("added")
-async def test_who_registers_the_first_version_owns_the_name(registry, chain, owner):
+async def test_first_registration_owns_the_name(registry, chain, owner):
     name = await registry.name(NAME)
     assert name.id == name_id(chain.deployment.tool_registry, NAME)
     assert (name.name, name.owner.owner, name.owner.offered) == (NAME, owner.address, None)
@@ -27,16 +27,14 @@ async def test_who_registers_the_first_version_owns_the_name(registry, chain, ow
     assert (tool.name, await registry.owner(tool)) == (name.id, owner.address)
 
 
-async def test_a_name_without_a_version_is_unknown(registry):
+async def test_name_fails_without_a_version(registry):
     with pytest.raises(NotFoundError) as caught:
         await registry.name(NAME)
     assert caught.value.code == "name_unknown"
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_name_belongs_to_who_accepts_the_offer_and_not_before(
-    registry, strangers, owner, user, define
-):
+async def test_name_changes_owner_when_offer_is_accepted(registry, strangers, owner, user, define):
     offered = await registry.offer(NAME, user.address)
     name = (await registry.name(NAME)).id
     assert registry.emitted(offered, OwnershipOffered) == OwnershipOffered(
@@ -56,7 +54,7 @@ async def test_a_name_belongs_to_who_accepts_the_offer_and_not_before(
 
 
 @pytest.mark.usefixtures("added")
-async def test_who_takes_over_a_name_leaves_the_former_owner_nothing_of_any_version(
+async def test_accepted_name_ends_access_of_former_owner(
     registry, strangers, define, owner, user, active_leader
 ):
     second = Registration(
@@ -68,18 +66,21 @@ async def test_who_takes_over_a_name_leaves_the_former_owner_nothing_of_any_vers
     await registry.offer(NAME, user.address)
     sent = await strangers.accept(NAME)
     first, second = await registry.versions(NAME)
-    assert [(each.payout, each.operators.entries, each.keys.keys) for each in (first, second)] == [
+    assert [
+        (version.payout, version.operators.entries, version.keys.keys)
+        for version in (first, second)
+    ] == [
         (user.address, (), ()),
         (user.address, (), ()),
     ]
     assert (second.leaders.entries, second.price_mist) == ((active_leader,), 5)
-    events = [parse_event(registry.deployment, each) for each in sent.events]
-    kinds = [type(each) for each in events]
+    events = [parse_event(registry.deployment, event) for event in sent.events]
+    kinds = [type(event) for event in events]
     assert kinds == [OwnershipAccepted, *[ToolTakenOver, ToolUpdated] * 2]
 
 
 @pytest.mark.usefixtures("added")
-async def test_an_offer_that_was_taken_back_cannot_be_accepted(registry, strangers, user):
+async def test_accept_fails_after_offer_was_withdrawn(registry, strangers, user):
     await registry.offer(NAME, user.address)
     await registry.offer(NAME, None)
     with pytest.raises(NotAllowedError) as caught:
@@ -88,7 +89,7 @@ async def test_an_offer_that_was_taken_back_cannot_be_accepted(registry, strange
 
 
 @pytest.mark.usefixtures("added")
-async def test_only_the_owner_offers_a_name(strangers, user):
+async def test_offer_fails_for_another_wallet(strangers, user):
     with pytest.raises(NotAllowedError) as caught:
         await strangers.offer(NAME, user.address)
     assert caught.value.code == "not_owner"
@@ -97,7 +98,7 @@ async def test_only_the_owner_offers_a_name(strangers, user):
 # --- Leaders
 
 
-async def test_who_takes_over_a_leader_is_its_only_worker_and_it_has_no_keys(
+async def test_accepted_leader_has_one_worker_and_no_keys(
     leaders, active_leader, leader, user, chain
 ):
     await leaders.add_key(active_leader, KEYS[0])
@@ -108,19 +109,19 @@ async def test_who_takes_over_a_leader_is_its_only_worker_and_it_has_no_keys(
     await leaders.offer(active_leader, user.address)
     assert (await leaders.get(active_leader)).owner.offered == user.address
     await users.accept(active_leader)
-    found = await leaders.get(active_leader)
-    assert (found.owner.owner, found.owner.offered) == (user.address, None)
-    assert (found.workers.entries, found.keys.keys) == ((user.address,), ())
+    current = await leaders.get(active_leader)
+    assert (current.owner.owner, current.owner.offered) == (user.address, None)
+    assert (current.workers.entries, current.keys.keys) == ((user.address,), ())
     with pytest.raises(NotAllowedError) as caught:
         await leaders.deactivate(active_leader)
     assert caught.value.code == "not_owner"
 
 
-# --- The administration
+# --- Admin role
 
 
-async def test_the_admin_passes_the_administration_on(admin, user, admins, chain):
-    ours, theirs = (Administration(each, chain.deployment) for each in (admin, user))
+async def test_admin_role_passes_by_offer_and_accept(admin, user, admins, chain):
+    ours, theirs = (Administration(client, chain.deployment) for client in (admin, user))
     with pytest.raises(NotAllowedError) as caught:
         await theirs.offer(user.address)
     assert caught.value.code == "not_admin"
@@ -138,7 +139,7 @@ async def test_the_admin_passes_the_administration_on(admin, user, admins, chain
     assert str(user.address) in caught.value.message
 
 
-async def test_who_was_offered_nothing_accepts_nothing(user, chain):
+async def test_accept_fails_without_an_offer(user, chain):
     with pytest.raises(NotAllowedError) as caught:
         await Administration(user, chain.deployment).accept()
     assert caught.value.code == "not_offered"

@@ -9,11 +9,11 @@ SEEDS = 4, 25
 
 
 @pytest.mark.parametrize("part", range(SEEDS[0]))
-async def test_the_chain_accepts_the_plan_of_whatever_nests(registry, define, part, publish_plan):
+async def test_chain_accepts_plans_of_nested_documents(registry, define, part, publish_plan):
     await registry.register(define("xyz.example.any@1"))
     _, size = SEEDS
     documents = [Grown(seed).document() for seed in range(part * size, (part + 1) * size)]
-    nested = [each for each in documents if not structure_of(each).problems]
+    nested = [document for document in documents if not structure_of(document).problems]
     assert len(nested) > size // 2
     for number, document in enumerate(nested):
         fqn = ToolFqn.parse(f"xyz.example.flow{number}@1")

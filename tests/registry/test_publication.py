@@ -13,7 +13,7 @@ SUM = ToolFqn.parse("xyz.example.sum@1")
 
 
 def fan(width, port="result"):
-    """One vertex whose result goes to so many others."""
+    """Return a document in which one result goes to `width` other vertices."""
     edges = (f"one.ok.{port} -> v{number}.a" for number in range(width))
     return sums("> one.a", "> one.b", *edges, dialect=DIALECT)
 
@@ -29,8 +29,8 @@ def grouped(*groups):
 CASES = {
     "2049 vertices": many(2_049),
     "33 edges from a variant 'ok'": fan(33),
-    f"name '{'p' * 33}' is longer than 32 ASCII characters": fan(1, "p" * 33),
-    "name 'größe' is longer than 32 ASCII characters": fan(1, "größe"),
+    f"name '{'p' * 33}' is not ASCII or is longer than 32 characters": fan(1, "p" * 33),
+    "name 'größe' is not ASCII or is longer than 32 characters": fan(1, "größe"),
     "33 input ports of a vertex": sums(*(f"> one.p{number}" for number in range(33))),
     "33 variants of a vertex with edges": sums(
         "> one.a", *(f"one.v{number}.x -> t{number}.a" for number in range(33))
@@ -49,10 +49,10 @@ CASES = {
     "bytes in its document": sums(
         *(f'v{number}.a = "{"x" * 70_000}"' for number in range(MAX_DOCUMENT_BYTES // 70_000 + 1))
     ),
-    "bytes in vertices 0 to 63, the chain takes 65536": sums(
+    "bytes in vertices 0 to 63, and the limit is 65536": sums(
         *(f"> v{number // 31}.p{number % 31:02}{'x' * 29}" for number in range(64 * 31))
     ),
-    "bytes in its tools and entry groups, the chain takes 60416": grouped(
+    "bytes in its tools and entry groups, and the limit is 60416": grouped(
         *(
             EntryGroup(f"group{number}", tuple(f"v{vertex}" for vertex in range(128)))
             for number in range(240)
@@ -64,30 +64,30 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("said", "document"), CASES.items(), ids=CASES)
-def test_what_is_too_large_is_refused_in_words(said, document):
+@pytest.mark.parametrize(("message", "document"), CASES.items(), ids=CASES)
+def test_publication_rejects_workflow_beyond_limits(message, document):
     with pytest.raises(ValidationError) as refused:
         Publication.of(document, SUM, "")
     assert refused.value.code == "workflow_too_large"
-    assert said in refused.value.message
+    assert message in refused.value.message
 
 
-def test_a_description_has_4096_bytes_at_most():
+def test_publication_rejects_description_beyond_4096_bytes():
     Publication.of(sums(*TWICE), SUM, "ü" * 2_048)
     with pytest.raises(ValidationError, match="4097 bytes in its description"):
         Publication.of(sums(*TWICE), SUM, "ü" * 2_048 + "!")
 
 
-async def test_a_part_that_no_transaction_takes_is_refused(workflows):
+async def test_batches_rejects_step_beyond_transaction_size(workflows):
     large = sums(*(f'one.p{number} = "{"x" * 30_000}"' for number in range(8)))
     steps = Publication.of(large, SUM, "").steps(Progress())
-    with pytest.raises(ValidationError, match="a transaction has 112640") as refused:
+    with pytest.raises(ValidationError, match="the limit of a transaction is 112640") as refused:
         batches(steps, workflows.deployment)
     assert refused.value.code == "workflow_too_large"
 
 
 @pytest.mark.usefixtures("added")
-async def test_columns_that_are_longer_than_an_argument_are_divided(workflows, publish_plan):
+async def test_columns_beyond_argument_size_are_divided(workflows, publish_plan):
     ports = [f"> v{v}.port_number_{p:02}_of_thirty" for v in range(40) for p in range(30)]
     document = sums(*ports)
     await publish_plan(Publication.of(document, SUM, ""))
@@ -95,7 +95,7 @@ async def test_columns_that_are_longer_than_an_argument_are_divided(workflows, p
 
 
 @pytest.mark.usefixtures("added")
-async def test_what_has_many_regions_has_several_pages_of_blocks(workflows, publish_plan):
+async def test_many_regions_need_several_pages_of_blocks(workflows, publish_plan):
     document = sums(
         "> one.a",
         *(

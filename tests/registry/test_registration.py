@@ -18,9 +18,7 @@ ADD = ToolFqn.parse("xyz.example.math.add@1")
 
 
 @pytest.mark.usefixtures("priced_tool")
-async def test_a_registered_tool_is_read_back_with_everything(
-    registry, define, owner, active_leader
-):
+async def test_registered_tool_is_read_back_completely(registry, define, owner, active_leader):
     tool = await registry.get(ADD)
     assert tool.definition.parse() == define()
     assert tool.state is ToolState.ACTIVE
@@ -33,7 +31,7 @@ async def test_a_registered_tool_is_read_back_with_everything(
     assert (tool.index, tool.revision) == (0, 0)
 
 
-async def test_a_tool_begins_with_its_keys_and_what_it_asks_of_answers(registry, define):
+async def test_register_sets_keys_and_answer_terms(registry, define):
     keys = bytes(range(32)), b"\x02" * 32
     await registry.register(
         Registration(define(), keys=keys, requires_signed_outcome=True, min_outcome_bytes=9)
@@ -43,9 +41,7 @@ async def test_a_tool_begins_with_its_keys_and_what_it_asks_of_answers(registry,
     assert (tool.min_outcome_bytes, tool.requires_signed_outcome) == (9, True)
 
 
-async def test_the_ids_of_tool_and_name_are_those_that_anyone_computes(
-    registry, added, chain, owner
-):
+async def test_register_creates_derived_ids(registry, added, chain, owner):
     [registered] = added.tools
     name = name_id(chain.deployment.tool_registry, ADD.unversioned)
     assert registered.tool == tool_id(chain.deployment.tool_registry, ADD)
@@ -55,15 +51,15 @@ async def test_the_ids_of_tool_and_name_are_those_that_anyone_computes(
     assert (await registry.get(ADD)).name == name
 
 
-async def test_registering_costs_the_collateral_and_the_gas(registry, owner, define):
+async def test_register_costs_collateral_and_gas(registry, owner, define):
     before = await owner.balance(owner.address)
     result = await registry.register(Registration(define()))
     after = await owner.balance(owner.address)
     assert before - after == SUI + result.sent.cost.net
 
 
-async def test_registering_is_told_to_those_who_watch(added, chain, define, owner):
-    registered, locked = [parse_event(chain.deployment, each) for each in added.sent.events]
+async def test_register_emits_events(added, chain, define, owner):
+    registered, locked = [parse_event(chain.deployment, event) for event in added.sent.events]
     assert isinstance(registered, ToolRegistered)
     assert (registered.fqn, registered.tool_type) == (str(ADD), "offchain")
     assert (registered.url, registered.owner) == (define().url, owner.address)
@@ -72,7 +68,7 @@ async def test_registering_is_told_to_those_who_watch(added, chain, define, owne
     assert locked.delay_ms == 7 * DAY
 
 
-async def test_many_tools_are_registered_in_one_transaction(registry, define):
+async def test_register_many_tools_in_one_transaction(registry, define):
     names = [
         "xyz.example.math.add@1",
         "xyz.example.math.add@2",
@@ -85,14 +81,14 @@ async def test_many_tools_are_registered_in_one_transaction(registry, define):
     assert len(result.sent.created_of("name", "Name")) == 3
 
 
-async def test_a_new_version_goes_under_the_name_that_is_on_chain(registry, added, define):
+async def test_new_version_uses_existing_name(registry, added, define):
     result = await registry.register(Registration(define("xyz.example.math.add@2")))
     assert result.sent.created_of("name", "Name") == ()
     first, second = await registry.versions(ADD.unversioned)
     assert first.name == second.name
 
 
-async def test_registering_the_same_again_is_a_success_that_says_so(registry, added, define, owner):
+async def test_register_again_reports_existing_tool(registry, added, define, owner):
     before = await owner.balance(owner.address)
     result = await registry.register(Registration(define()))
     assert result.sent is None
@@ -101,19 +97,15 @@ async def test_registering_the_same_again_is_a_success_that_says_so(registry, ad
     assert await owner.balance(owner.address) == before
 
 
-async def test_definitions_have_the_price_and_the_leaders_that_are_given_with_them(
-    registry, define, active_leader
-):
-    both = [define(), define("xyz.example.math.mul@1")]
-    await registry.register(*both, price_mist=5, leaders=[active_leader])
-    found = [(tool.price_mist, tool.leaders.entries) for tool in await registry.list()]
-    assert found == [(5, (active_leader,))] * 2
+async def test_register_applies_price_and_leaders_to_definitions(registry, define, active_leader):
+    definitions = [define(), define("xyz.example.math.mul@1")]
+    await registry.register(*definitions, price_mist=5, leaders=[active_leader])
+    tool = [(tool.price_mist, tool.leaders.entries) for tool in await registry.list()]
+    assert tool == [(5, (active_leader,))] * 2
 
 
 @pytest.mark.usefixtures("priced_tool")
-async def test_the_result_has_the_price_that_holds_which_is_that_of_the_first_time(
-    registry, define, active_leader
-):
+async def test_register_again_reports_the_original_price(registry, define, active_leader):
     leaders = (active_leader,)
     again = await registry.register(Registration(define(), 7, leaders=leaders))
     assert again.tools[0].price_mist == (await registry.get(ADD)).price_mist == 500
@@ -123,41 +115,41 @@ async def test_the_result_has_the_price_that_holds_which_is_that_of_the_first_ti
 
 
 @pytest.mark.usefixtures("added")
-async def test_of_several_only_what_is_missing_is_registered(registry, define):
-    both = [Registration(define()), Registration(define("xyz.example.math.mul@1"))]
-    result = await registry.register(*both)
+async def test_register_sends_only_missing_tools(registry, define):
+    definitions = [Registration(define()), Registration(define("xyz.example.math.mul@1"))]
+    result = await registry.register(*definitions)
     assert [tool.new for tool in result.tools] == [False, True]
     assert len(result.sent.created_of("tool", "Tool")) == 1
 
 
 @pytest.mark.usefixtures("added")
-async def test_another_definition_under_the_same_fqn_is_refused(registry, define):
+async def test_register_fails_for_different_definition(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(url="https://elsewhere.example.com")))
     assert caught.value.code == "definition_differs"
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_strangers_name_is_refused_before_anything_is_sent(strangers, define):
+async def test_register_fails_for_name_of_another_account(strangers, define):
     with pytest.raises(NotAllowedError) as caught:
         await strangers.register(Registration(define("xyz.example.math.add@2")))
     assert caught.value.code == "name_taken"
 
 
-async def test_an_fqn_cannot_be_registered_twice_at_once(registry, define):
+async def test_register_fails_for_repeated_fqn(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define()), Registration(define()))
     assert caught.value.code == "fqn_repeated"
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_tool_that_ended_is_not_registered_but_revived(registry, define):
+async def test_register_fails_for_unregistered_tool(registry, define):
     await registry.unregister(ADD)
     with pytest.raises(NotNowError, match="cancel the unregistration"):
         await registry.register(Registration(define()))
 
 
-async def test_an_on_chain_tool_has_a_function_that_is_there(registry, define):
+async def test_register_fails_for_missing_move_function(registry, define):
     function = MoveFunction("0x2::math::Add")
     definition = dataclasses.replace(
         define(), type=ToolType.ONCHAIN, url="0x2::math::add", function=function
@@ -167,21 +159,21 @@ async def test_an_on_chain_tool_has_a_function_that_is_there(registry, define):
     assert caught.value.code == "function_unknown"
 
 
-async def test_schemas_beyond_one_pure_argument_are_joined_from_chunks(registry, define):
+async def test_large_schema_is_joined_from_chunks(registry, define):
     text = "x" * 45_000
     schema = {**define().input_schema, "description": text}
     await registry.register(Registration(define(input_schema=schema)))
     assert (await registry.get(ADD)).definition.parse().input_schema["description"] == text
 
 
-async def test_a_schema_beyond_the_registrys_limit_is_refused_in_words(registry, admins, define):
+async def test_register_fails_for_too_large_schema(registry, admins, define):
     await admins.configure(replace(await admins.settings(), max_schema_bytes=100))
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define()))
     assert caught.value.code == "schema_too_large"
 
 
-async def test_a_timeout_outside_the_registrys_bounds_is_refused_in_words(registry, admins, define):
+async def test_register_fails_for_timeout_out_of_range(registry, admins, define):
     settings = await admins.settings()
     await admins.configure(replace(settings, max_timeout_ms=4_000))
     with pytest.raises(ValidationError, match="1000 to 4000 ms"):
@@ -191,39 +183,37 @@ async def test_a_timeout_outside_the_registrys_bounds_is_refused_in_words(regist
 # --- Terms
 
 
-async def test_a_tool_with_a_price_lists_leaders_that_it_trusts(registry, define):
+async def test_register_fails_for_price_without_leaders(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(), price_mist=1))
     assert caught.value.code == "open_to_all"
 
 
-async def test_answers_that_are_to_be_signed_need_a_key(registry, define):
+async def test_register_fails_for_signed_answers_without_key(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(), requires_signed_outcome=True))
     assert caught.value.code == "key_needed"
 
 
-async def test_the_owner_consents_to_the_delay_that_it_was_shown(registry, admins, define):
+async def test_register_fails_for_longer_delay_than_accepted(registry, admins, define):
     settings = await registry.settings()
     await admins.configure(replace(settings, unregister_delay_ms=DAY))
-    shown = await registry.settings()
+    accepted = await registry.settings()
     await admins.configure(replace(settings, unregister_delay_ms=2 * DAY))
-    with pytest.raises(NotNowError, match="2 d after it is unregistered, and 1 d") as caught:
-        await registry.register(Registration(define(), max_delay_ms=shown.unregister_delay_ms))
+    with pytest.raises(NotNowError, match="2 d, longer than the accepted 1 d") as caught:
+        await registry.register(Registration(define(), max_delay_ms=accepted.unregister_delay_ms))
     assert caught.value.code == "delay_too_long"
     await registry.register(Registration(define(), max_delay_ms=2 * DAY))
     assert (await registry.get(ADD)).collateral.delay_ms == 2 * DAY
 
 
-async def test_a_shorter_delay_than_was_consented_to_holds(registry, admins, define):
+async def test_shorter_delay_than_accepted_applies(registry, admins, define):
     await admins.configure(replace(await registry.settings(), unregister_delay_ms=DAY))
     await registry.register(Registration(define(), max_delay_ms=7 * DAY))
     assert (await registry.get(ADD)).collateral.delay_ms == DAY
 
 
-async def test_the_owner_locks_the_collateral_that_it_was_shown_or_nothing(
-    registry, admins, define, owner
-):
+async def test_register_fails_for_higher_collateral_than_accepted(registry, admins, define, owner):
     settings = await registry.settings()
     await admins.configure(replace(settings, collateral_mist=2 * SUI))
     before = await owner.balance(owner.address)
@@ -236,7 +226,7 @@ async def test_the_owner_locks_the_collateral_that_it_was_shown_or_nothing(
     assert (await registry.get(ADD)).collateral.required_mist == SUI
 
 
-async def test_a_dry_run_registers_nothing(owner, chain, define):
+async def test_dry_run_registers_nothing(owner, chain, define):
     registry = ToolRegistry(owner, chain.deployment, dry_run=True)
     result = await registry.register(Registration(define()))
     assert isinstance(result.sent, Simulated)
@@ -251,7 +241,7 @@ def _tools(define, count, **changes):
 @pytest.mark.parametrize(
     ("count", "padding", "transactions"), [(250, 0, 3), (30, 15_000, 5)], ids=["small", "large"]
 )
-async def test_what_one_transaction_cannot_hold_takes_several(
+async def test_register_all_splits_into_transactions(
     registry, define, count, padding, transactions
 ):
     schema = {"type": "object", "description": "x" * padding}
@@ -259,12 +249,12 @@ async def test_what_one_transaction_cannot_hold_takes_several(
     results = [result async for result in registry.register_all(*definitions)]
     assert len({result.sent.digest for result in results}) == len(results) == transactions
     assert [tool.fqn for result in results for tool in result.tools] == [
-        each.fqn for each in definitions
+        definition.fqn for definition in definitions
     ]
     assert len(await registry.list()) == count
 
 
-async def test_who_was_interrupted_registers_the_rest(registry, define):
+async def test_register_all_resumes_after_interruption(registry, define):
     definitions = _tools(define, 120)
     async for result in registry.register_all(*definitions):
         done = {tool.fqn for tool in result.tools}
@@ -275,9 +265,7 @@ async def test_who_was_interrupted_registers_the_rest(registry, define):
     assert len(await registry.list()) == 120
 
 
-async def test_versions_of_one_name_are_registered_together_however_many_tools_there_are(
-    registry, define
-):
+async def test_batches_keep_versions_of_a_name_together(registry, define):
     second = define("xyz.example.many.t000@2")
     results = [result async for result in registry.register_all(*_tools(define, 110), second)]
     together = [{str(tool.fqn) for tool in result.tools} for result in results]
@@ -285,7 +273,7 @@ async def test_versions_of_one_name_are_registered_together_however_many_tools_t
     assert len(await registry.versions(second.fqn.unversioned)) == 2
 
 
-async def test_nothing_is_sent_if_the_collateral_of_all_cannot_be_paid(registry, admins, define):
+async def test_register_all_fails_without_collateral_for_all(registry, admins, define):
     settings = await registry.settings()
     await admins.configure(replace(settings, collateral_mist=1_000 * SUI))
     with pytest.raises(NotNowError) as caught:
@@ -294,7 +282,7 @@ async def test_nothing_is_sent_if_the_collateral_of_all_cannot_be_paid(registry,
     assert await registry.list() == ()
 
 
-async def test_nothing_is_sent_if_one_of_them_would_be_refused(registry, define):
+async def test_register_all_sends_nothing_if_one_is_invalid(registry, define):
     definitions = _tools(define, 250)
     with pytest.raises(ValidationError) as caught:
         [result async for result in registry.register_all(*definitions, definitions[3])]

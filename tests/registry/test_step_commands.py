@@ -1,4 +1,4 @@
-"""What is foreseen after a closing, beside what the semantics says that follows."""
+"""The predicted steps after a closing, compared with the semantics of workflows."""
 
 import random
 
@@ -53,7 +53,7 @@ def steps_after(plan, run, outcome, attempt=1):
     return foresight.steps()
 
 
-# --- By hand
+# --- Single predictions
 
 LISTS = plan_of(
     Document(
@@ -72,56 +72,56 @@ LISTS = plan_of(
 )
 
 
-def test_a_list_is_followed_by_as_many_iterations_as_it_has_elements():
-    found = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 3}))
-    assert found[0] == RequestIterations("sum", (), 3)
+def test_list_is_followed_by_one_iteration_per_element():
+    steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 3}))
+    assert steps[0] == RequestIterations("sum", (), 3)
 
 
-def test_of_a_long_list_as_many_iterations_follow_as_are_under_way_at_once():
-    found = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 1_000}))
-    assert found[0] == RequestIterations("sum", (), 8)
+def test_long_list_is_followed_by_parallel_iterations():
+    steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 1_000}))
+    assert steps[0] == RequestIterations("sum", (), 8)
 
 
-def test_an_empty_list_is_gathered_and_what_gets_it_requested():
-    found = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 0}))
-    assert found == (Gather(0, ()), RequestRun(Run("write")))
+def test_empty_list_is_gathered_and_its_target_requested():
+    steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 0}))
+    assert steps == (Gather(0, ()), RequestRun(Run("write")))
 
 
-def test_an_iteration_is_followed_by_the_next_one_and_by_its_own_walk():
-    found = steps_after(LISTS, Run("sum", (4,)), Settled("ok", {"text": None}))
-    assert found[:2] == (RequestRun(Run("check", (4,))), RequestIterations("sum", (), 1))
+def test_iteration_is_followed_by_next_one_and_its_own_steps():
+    steps = steps_after(LISTS, Run("sum", (4,)), Settled("ok", {"text": None}))
+    assert steps[:2] == (RequestRun(Run("check", (4,))), RequestIterations("sum", (), 1))
 
 
-def test_iterations_that_end_together_are_followed_by_one_command():
+def test_simultaneous_iterations_need_one_command():
     foresight = Foresight(LISTS)
     for number in range(3):
         foresight.closed(Run("sum", (number,)), 1, Settled("ok", {"text": None}))
-    iterations = [each for each in foresight.steps() if isinstance(each, RequestIterations)]
+    iterations = [step for step in foresight.steps() if isinstance(step, RequestIterations)]
     assert iterations == [RequestIterations("sum", (), 3)]
 
 
-def test_a_failure_is_followed_by_the_next_attempt_and_the_last_one_is_not():
+def test_failure_is_followed_by_next_attempt_except_the_last():
     run = Run("check", (0,))
     assert steps_after(LISTS, run, Failed("timed_out")) == (RequestRun(run),)
     assert steps_after(LISTS, run, Failed("timed_out"), attempt=2) == ()
 
 
-def test_an_answer_without_a_port_that_an_edge_carries_is_a_failure():
+def test_answer_without_edge_port_counts_as_failure():
     run = Run("check", (0,))
     assert steps_after(LISTS, run, Settled("ok", {})) == (RequestRun(run),)
 
 
-def test_an_answer_is_to_an_execution_what_its_lists_are_long():
+def test_closed_with_has_lengths_of_lists():
     assert closed_with(Answer("ok", {"a": [1, 2], "b": "12"})) == Settled("ok", {"a": 2, "b": None})
     failure = Failure(FailureReason.TIMED_OUT, "late")
     assert closed_with(failure) == Failed("timed_out", "late")
 
 
-# --- Beside the semantics
+# --- Comparison with the semantics
 
 
 class Foreseen:
-    """Plays an execution in a random order, and holds what is ready against what was foreseen."""
+    """Runs an execution in random order, and checks that each ready run was predicted."""
 
     def __init__(self, plan, outcome, seed, limit):
         self.plan, self.execution = plan, Execution(plan)
@@ -172,13 +172,13 @@ class Foreseen:
 
 @pytest.mark.parametrize(("make", "seeds"), CHUNKS, ids=["grown", "strewn"])
 @pytest.mark.parametrize("limit", [1_000, MAX_STEPS])
-def test_all_that_becomes_ready_by_a_closing_is_foreseen_within_the_bound(make, seeds, limit):
+def test_predicted_steps_include_all_ready_runs(make, seeds, limit):
     compared = missed = 0
     for seed in seeds:
         document = make(seed)
         if not structure_of(document).problems:
-            found = Foreseen(plan_of(document), outcome_of(document, seed), seed, limit)
-            compared, missed = compared + found.compared, missed + found.missed
+            result = Foreseen(plan_of(document), outcome_of(document, seed), seed, limit)
+            compared, missed = compared + result.compared, missed + result.missed
     assert compared > 1_000
-    # Few documents have so many edges that sixteen steps are not enough.
+    # In few documents more than sixteen steps follow at once.
     assert missed == 0 if limit > MAX_STEPS else missed < compared / 100

@@ -1,4 +1,4 @@
-"""The largest step that the chain publishes is the largest that `lint` accepts, to the unit."""
+"""The largest step: `lint` accepts exactly what the chain accepts."""
 
 import json
 import random
@@ -41,7 +41,7 @@ def largest(document):
 
 
 def with_ports(document, names, count):
-    """Give these vertices so many more entry ports in all; None if they have no room for them."""
+    """Add `count` entry ports to these vertices; return None if they cannot have as many."""
     plan, more = plan_of(document), {}
     for name in names:
         more[name] = min(count, WIDEST - len(plan.vertices[name].into))
@@ -55,7 +55,7 @@ def with_ports(document, names, count):
 
 
 def padded(document, source, count, sources):
-    """Lead a variant to more vertices; a port of the first one has so many sources besides."""
+    """Connect a variant to `count` more vertices; a port of the first one gets more sources."""
     pads = [Vertex(f"pad{number}", ANY, entry_ports=("given",)) for number in range(count)]
     edges = [Edge(source, InputPort(pad.name, "in")) for pad in pads]
     edges += [
@@ -68,7 +68,7 @@ def padded(document, source, count, sources):
 
 
 def with_effort(build, most):
-    """Build a document whose largest step has exactly this effort; a port more takes 5."""
+    """Build a document whose largest step has exactly this effort; a port adds 5."""
     for count in range(WIDEST, 0, -1):
         for sources in range(5):
             document, names = build(count, sources)
@@ -86,17 +86,17 @@ def written(*lines):
 
 
 def heads(region):
-    """Close a region of eight vertices, with each of which an iteration begins."""
+    """Return a region with eight head vertices, with which iterations start."""
     for number in range(8):
         yield f"r{region}h{number}.ok.out -> r{region}join.i{number}"
     yield f"r{region}join.ok.out collect r{region}after.list"
 
 
 def any_step(seed):
-    """A random document, of which any variant gets more edges."""
+    """Return a random document in which a variant has additional edges."""
     chance = random.Random(seed)
-    made = (make(chance.randrange(10**6)) for _ in range(100) for make in (grown, strewn))
-    base = next(each for each in made if not structure_of(each).problems)
+    documents = (make(chance.randrange(10**6)) for _ in range(100) for make in (grown, strewn))
+    base = next(document for document in documents if not structure_of(document).problems)
     steps = [step for step in effort.steps_of(plan_of(base)) if step.region is None]
     step = chance.choice(steps)
 
@@ -107,7 +107,7 @@ def any_step(seed):
 
 
 def regions():
-    """A variant that opens three regions."""
+    """Return a variant that opens three regions."""
     names = [f"r{region}h{number}" for region in range(3) for number in range(8)]
     base = written(
         "> one.a",
@@ -124,7 +124,7 @@ def regions():
 
 
 def loop():
-    """A variant that opens a loop, with which many vertices and a region start."""
+    """Return a variant that opens a loop with many first vertices and a region."""
     names = [f"s{number}" for number in range(28)]
     base = written(
         *("> one.a", "one.ok.p static s0.kept", "s0.again = 1"),
@@ -146,7 +146,7 @@ def loop():
 
 
 def gathering():
-    """A region that, when it closes, opens four others."""
+    """Return a region that opens four other regions when it closes."""
     names = [f"r{region}h{number}" for region in range(4) for number in range(8)]
 
     def build(count, _sources):
@@ -187,22 +187,22 @@ async def test_chain_and_lint_agree_on_the_largest_step(registry, define, kind, 
 
 
 def rules(document):
-    return [each.rule for each in lint(document) if each.rule == "step_too_large"]
+    return [violation.rule for violation in lint(document) if violation.rule == "step_too_large"]
 
 
 @pytest.mark.usefixtures("added")
-async def test_publish_refuses_a_large_step_before_it_sends(workflows, owner):
+async def test_publish_rejects_large_step_before_sending(workflows, owner):
     build = BUILDS["regions"]()
     before = await owner.balance(owner.address)
     with pytest.raises(ValidationError) as refused:
         await workflows.publish(with_effort(build, NEXT_EFFORT), FLOW)
     assert refused.value.code == "workflow_invalid"
-    found = {each["rule"] for each in refused.value.details["violations"]}
-    assert "step_too_large" in found
+    rule_names = {violation["rule"] for violation in refused.value.details["violations"]}
+    assert "step_too_large" in rule_names
     assert await owner.balance(owner.address) == before
 
 
-def test_constants_are_those_of_the_chain():
+def test_constants_equal_those_of_the_chain():
     chain = dict(re.findall(r"const (\w+): u64 = ([\d_]+);", SOURCE.read_text()))
     names = {name: name + "_EFFORT" for name in chain}
     private = ("BROUGHT", "ANSWER_PORT", "START")

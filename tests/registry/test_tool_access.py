@@ -1,4 +1,4 @@
-"""A tool server that follows the chain: whom it accepts, for what, and what it learns of them."""
+"""A tool server that follows the chain: accepted leaders, open invocations and outcomes."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -89,7 +89,7 @@ def closing(leader, chain):
 
 @pytest.fixture
 async def keyed_leader(leaders, active_leader):
-    """`active_leader` signs with `KEY`."""
+    """Return `active_leader` after `KEY` was added to it."""
     await leaders.add_key(active_leader, KEY.public_key)
     return active_leader
 
@@ -103,7 +103,7 @@ def request_add(invocations, priced_tool):
 
 
 class Server:
-    """What a leader sees of a server that follows the chain."""
+    """A leader's view of a server that follows the chain."""
 
     def __init__(self, http, signatures, served):
         self.http = http
@@ -131,7 +131,7 @@ class Server:
             for _ in count():
                 if await self.code(leader, invocation, key) == code:
                     return
-                await asyncio.sleep(0)  # nothing here waits by itself: there is no socket
+                await asyncio.sleep(0)  # without a socket, nothing else yields to the event loop
 
 
 @pytest.fixture
@@ -153,12 +153,10 @@ async def serve(owner, chain):
     return serve
 
 
-# --- Whom it accepts
+# --- Accepted leaders
 
 
-async def test_a_leader_that_the_tool_lists_is_accepted_and_another_is_not(
-    serve, keyed_leader, request_add, user, chain
-):
+async def test_only_listed_leader_is_accepted(serve, keyed_leader, request_add, user, chain):
     others = LeaderRegistry(user, chain.deployment)
     _, other = await others.register("other", keys=(KEY.public_key,), activate=True)
     invocation = await request_add()
@@ -169,17 +167,17 @@ async def test_a_leader_that_the_tool_lists_is_accepted_and_another_is_not(
         assert await server.code(keyed_leader, invocation, NEXT_KEY) == "key_unknown"
 
 
-async def test_an_open_tool_accepts_each_leader_that_can_close_invocations(
+async def test_open_tool_accepts_every_leader_that_can_close(
     serve, tools, leaders, keyed_leader, define, invocations, admin, chain, localnet
 ):
     await tools.register(Registration(define()))
-    found = await tools.get(ADD)
-    _, invocation = await invocations.request(found, INPUTS, leaders=[keyed_leader])
+    open_tool = await tools.get(ADD)
+    _, invocation = await invocations.request(open_tool, INPUTS, leaders=[keyed_leader])
     await leaders.deactivate(keyed_leader)
     async with serve() as server:
         assert await server.code(keyed_leader, invocation) == ""
-        # A tool is no leader, whatever its keys.
-        assert await server.code(found.id, invocation) == "leader_not_accepted"
+        # A tool is not a leader, even if it has keys.
+        assert await server.code(open_tool.id, invocation) == "leader_not_accepted"
         judge = LeaderRegistry(admin, chain.deployment)
         await judge.propose_slash(keyed_leader, 1, "a reason", bytes(32))
         localnet.advance_clock(3 * 86_400_000)
@@ -187,7 +185,7 @@ async def test_an_open_tool_accepts_each_leader_that_can_close_invocations(
         await server.until("leader_not_accepted", keyed_leader, invocation)
 
 
-async def test_the_list_of_the_tool_is_followed(serve, tools, keyed_leader, request_add):
+async def test_changes_of_the_leader_list_are_followed(serve, tools, keyed_leader, request_add):
     invocation = await request_add()
     async with serve() as server:
         assert await server.code(keyed_leader, invocation) == ""
@@ -197,9 +195,7 @@ async def test_the_list_of_the_tool_is_followed(serve, tools, keyed_leader, requ
         assert await server.code(keyed_leader, invocation) == ""
 
 
-async def test_a_tool_that_is_registered_while_it_is_served_is_followed_from_then_on(
-    serve, tools, keyed_leader, define, invocations
-):
+async def test_tool_registered_later_is_followed(serve, tools, keyed_leader, define, invocations):
     async with serve() as server:
         assert await server.code(keyed_leader, Address.of(1)) == "leader_not_accepted"
         terms = Registration(define(), price_mist=500, leaders=(keyed_leader,))
@@ -208,9 +204,7 @@ async def test_a_tool_that_is_registered_while_it_is_served_is_followed_from_the
         assert await server.code(keyed_leader, invocation) == ""
 
 
-async def test_a_key_that_was_just_added_on_chain_is_found_at_the_first_call(
-    serve, leaders, active_leader, request_add
-):
+async def test_new_key_is_found_at_first_call(serve, leaders, active_leader, request_add):
     invocation = await request_add()
     async with serve() as server:
         for key in (KEY, NEXT_KEY):
@@ -218,7 +212,7 @@ async def test_a_key_that_was_just_added_on_chain_is_found_at_the_first_call(
             assert await server.code(active_leader, invocation, key) == ""
 
 
-async def test_a_rotation_under_load_loses_no_request(serve, leaders, keyed_leader, request_add):
+async def test_key_rotation_under_load_loses_no_request(serve, leaders, keyed_leader, request_add):
     invocation = await request_add()
     signing = [KEY]
     codes = []
@@ -242,7 +236,7 @@ async def test_a_rotation_under_load_loses_no_request(serve, leaders, keyed_lead
 
 
 @pytest.mark.parametrize("bound", ["PATIENCE_S", "MAX_WAITING"])
-async def test_a_key_that_was_not_looked_for_in_time_is_not_refused(
+async def test_key_lookup_timeout_asks_for_retry(
     serve, leaders, active_leader, request_add, owner, monkeypatch, bound
 ):
     invocation = await request_add()
@@ -263,9 +257,7 @@ async def test_a_key_that_was_not_looked_for_in_time_is_not_refused(
         assert await server.code(active_leader, invocation) == ""
 
 
-async def test_whoever_asks_for_a_key_that_nobody_has_costs_one_reading_with_all_others(
-    serve, keyed_leader, priced_tool, owner, monkeypatch
-):
+async def test_unknown_keys_share_one_read(serve, keyed_leader, priced_tool, owner, monkeypatch):
     async with serve() as server:
         readings = []
         objects = owner.objects
@@ -276,14 +268,15 @@ async def test_whoever_asks_for_a_key_that_nobody_has_costs_one_reading_with_all
 
         monkeypatch.setattr(owner, "objects", counted)
         strangers = [Address.of(number) for number in range(1, 41)]
-        codes = await asyncio.gather(*(server.code(each, Address.of(1)) for each in strangers))
+        codes = await asyncio.gather(
+            *(server.code(stranger, Address.of(1)) for stranger in strangers)
+        )
     assert set(codes) == {"leader_not_accepted"}
-    # Two requests a reading: the tools, then the leaders. Those that ask while one is under way
-    # wait for the next.
+    # A read takes two requests: the tools, then the leaders. Calls during a read wait for the next.
     assert len(readings) <= 8
 
 
-async def test_while_the_node_is_away_what_was_read_last_holds(
+async def test_last_state_stays_valid_while_node_is_away(
     serve, keyed_leader, request_add, chain, monkeypatch
 ):
     invocation = await request_add()
@@ -294,10 +287,10 @@ async def test_while_the_node_is_away_what_was_read_last_holds(
         assert await server.code(keyed_leader, invocation, NEXT_KEY) == "not_ready"
 
 
-# --- For what
+# --- Open invocations
 
 
-async def test_only_an_open_invocation_that_names_tool_and_leader_is_served(
+async def test_only_open_invocation_of_tool_and_leader_is_served(
     serve, keyed_leader, request_add, closing
 ):
     closed = await request_add()
@@ -306,11 +299,11 @@ async def test_only_an_open_invocation_that_names_tool_and_leader_is_served(
         assert await server.code(keyed_leader, closed) == "call_not_authorized"
         assert await server.code(keyed_leader, keyed_leader) == "call_not_authorized"
         assert await server.code(keyed_leader, "0x1") == "call_not_authorized"
-        # It may be one that the node of the server does not have yet.
+        # The server's node may not have the invocation yet.
         assert await server.code(keyed_leader, Address.of(0xA1)) == "not_ready"
 
 
-async def test_an_invocation_of_another_tool_is_refused(
+async def test_invocation_of_another_tool_is_rejected(
     serve, keyed_leader, priced_tool, tools, define, invocations
 ):
     other = define("xyz.example.math.mul@1")
@@ -320,9 +313,7 @@ async def test_an_invocation_of_another_tool_is_refused(
         assert await server.code(keyed_leader, invocation) == "call_not_authorized"
 
 
-async def test_an_invocation_that_nobody_can_close_any_more_is_refused(
-    serve, keyed_leader, request_add, localnet
-):
+async def test_overdue_invocation_is_rejected(serve, keyed_leader, request_add, localnet):
     invocation = await request_add()
     async with serve() as server:
         assert await server.code(keyed_leader, invocation) == ""
@@ -330,60 +321,60 @@ async def test_an_invocation_that_nobody_can_close_any_more_is_refused(
         assert await server.code(keyed_leader, invocation, body=b'{"a": 1,"b":2}') != ""
 
 
-# --- What it learns
+# --- Outcomes
 
 
-async def test_a_leader_that_fails_three_answers_is_refused(
+async def test_leader_is_rejected_after_failing_three_answers(
     serve, keyed_leader, request_add, closing
 ):
     async with serve() as server:
-        taken = [await request_add() for _ in range(3)]
-        for invocation in taken:
+        answered = [await request_add() for _ in range(3)]
+        for invocation in answered:
             assert await server.code(keyed_leader, invocation) == ""
         last = await request_add()
         assert await server.code(keyed_leader, last) == ""
-        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
         await server.until("answers_unpaid", keyed_leader, last)
         _, refused = await server.post(keyed_leader, last)
         detail = refused.json()["detail"]
-        assert all(f"{invocation} (unreachable)" in detail for invocation in taken)
+        assert all(f"{invocation} (unreachable)" in detail for invocation in answered)
         server.answers.forgive(str(keyed_leader))
         assert await server.code(keyed_leader, last) == ""
 
 
-async def test_a_leader_that_lets_what_it_took_expire_is_refused(
+async def test_leader_is_rejected_after_answers_expired(
     serve, keyed_leader, request_add, invocations, localnet
 ):
     async with serve() as server:
-        taken = [await request_add() for _ in range(3)]
-        for invocation in taken:
+        answered = [await request_add() for _ in range(3)]
+        for invocation in answered:
             assert await server.code(keyed_leader, invocation) == ""
         localnet.advance_clock(20_000)
-        await invocations.delete(*taken)
+        await invocations.delete(*answered)
         await server.until("answers_unpaid", keyed_leader, await request_add())
 
 
-async def test_what_was_failed_while_no_server_ran_is_found(
+async def test_failures_during_downtime_are_found(
     serve, keyed_leader, request_add, closing, tmp_path
 ):
-    taken = [await request_add() for _ in range(4)]
+    answered = [await request_add() for _ in range(4)]
     async with serve(answers=TakenAnswers(tmp_path / "state")) as server:
-        for invocation in taken:
+        for invocation in answered:
             assert await server.code(keyed_leader, invocation) == ""
-    outcomes = dict.fromkeys(taken[:3], FAILURE) | {taken[3]: ANSWER}
+    outcomes = dict.fromkeys(answered[:3], FAILURE) | {answered[3]: ANSWER}
     await closing.close(keyed_leader, outcomes)
     answers = TakenAnswers(tmp_path / "state")
-    # As a server leaves them that asks no chain.
+    # This is the state that a server without a chain leaves.
     for other in ("of nothing", str(keyed_leader)):
         answers.begin("a caller", other, "digest", time())
         answers.end("a caller", other, has_answer=True)
     async with serve(answers=answers) as server:
         assert await server.code(keyed_leader, await request_add()) == "answers_unpaid"
     assert answers.pending(10) == ["of nothing", str(keyed_leader)]
-    assert str(taken[3]) not in answers.refusal(str(keyed_leader))
+    assert str(answered[3]) not in answers.refusal(str(keyed_leader))
 
 
-async def test_a_leader_that_settles_is_served_on_and_on(serve, keyed_leader, request_add, closing):
+async def test_settling_leader_is_always_served(serve, keyed_leader, request_add, closing):
     async with serve() as server:
         for _ in range(4):
             invocation = await request_add()
@@ -395,7 +386,7 @@ async def test_a_leader_that_settles_is_served_on_and_on(serve, keyed_leader, re
 # --- The signature of the answer
 
 
-async def test_the_chain_settles_with_what_the_server_signs_and_with_nothing_else(
+async def test_chain_settles_only_answers_that_the_server_signed(
     serve, tools, keyed_leader, define, invocations, closing
 ):
     terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
@@ -415,8 +406,8 @@ async def test_the_chain_settles_with_what_the_server_signs_and_with_nothing_els
     assert await invocations.outcome(invocation) == ANSWER
 
 
-async def test_ports_of_all_sizes_are_signed_as_the_chain_has_them(chain, user):
-    """Read back from Move: `value::size` of what a transaction makes is what is signed."""
+async def test_signed_ports_equal_those_of_the_chain_at_all_sizes(chain, user):
+    """Ports are read back from Move: `value::size` of those in a transaction is the signed size."""
     from nexus_tools.tool import encoded_ports
 
     document = {"long": "ä" * 20_000, "short": [1, 2.5, None], "empty": ""}
@@ -429,11 +420,11 @@ async def test_ports_of_all_sizes_are_signed_as_the_chain_has_them(chain, user):
     assert int.from_bytes(results[-1][0], "little") == len(encoded_ports(document))
 
 
-# --- At its start
+# --- Start
 
 
 @pytest.mark.parametrize("mode", ["off", "optional"])
-async def test_a_tool_with_a_price_is_served_to_nobody_but_its_leaders(serve, priced_tool, mode):
+async def test_priced_tool_requires_signatures(serve, priced_tool, mode):
     with pytest.raises(UsageError) as refused:
         async with serve(mode):
             pass
@@ -441,14 +432,14 @@ async def test_a_tool_with_a_price_is_served_to_nobody_but_its_leaders(serve, pr
     assert ADD in refused.value.message
 
 
-async def test_a_tool_without_a_price_may_be_served_to_all(serve, tools, define):
+async def test_free_tool_may_be_served_to_anyone(serve, tools, define):
     await tools.register(Registration(define()))
     async with serve("optional") as server:
         response = await server.http.post(f"/{ADD}/invoke", json=INPUTS)
     assert response.status_code == 200
 
 
-async def test_the_operator_hears_that_a_key_is_not_on_chain(serve, tools, define):
+async def test_missing_key_on_chain_is_logged(serve, tools, define):
     await tools.register(Registration(define(), keys=(KEY.public_key,)))
     with structlog.testing.capture_logs() as logged:
         async with serve():
@@ -456,12 +447,12 @@ async def test_the_operator_hears_that_a_key_is_not_on_chain(serve, tools, defin
     assert {"event": "key_not_on_chain", "tool": ADD}.items() <= logged[0].items()
 
 
-# --- While its key is none of the tool's
+# --- Server key that is not a key of the tool
 
 
 @pytest.fixture
 def keyed_tool(tools, keyed_leader, define):
-    """Registers the tool with a key, of which one has to sign the answer."""
+    """Return a function that registers the tool with a key that must sign its answers."""
 
     async def register(key):
         terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
@@ -471,68 +462,68 @@ def keyed_tool(tools, keyed_leader, define):
     return register
 
 
-async def test_while_its_key_is_not_on_chain_a_server_asks_leaders_to_come_back(
+async def test_server_without_key_on_chain_asks_for_retry(
     serve, tools, keyed_leader, keyed_tool, invocations, closing
 ):
-    found = await keyed_tool(KEY)
+    signing_tool = await keyed_tool(KEY)
     async with serve() as server:
-        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(4)]
-        for invocation in taken:
+        answered = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(4)]
+        for invocation in answered:
             _, response = await server.post(keyed_leader, invocation)
             assert (response.status_code, response.headers["retry-after"]) == (503, "1")
             assert response.json()["code"] == "key_not_on_chain"
         health = (await server.http.get(f"/{ADD}/health")).json()
         assert health["checks"] == {"server": True, "signing_key": False}
-        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
         await tools.add_key(ADD, TOOL_KEY.public_key)
         _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
         await server.until("", keyed_leader, invocation)
         assert (await server.http.get(f"/{ADD}/health")).status_code == 200
 
 
-async def test_an_invocation_from_before_the_key_of_the_server_is_left_to_who_has_the_former(
+async def test_invocation_from_before_the_key_asks_for_retry(
     serve, tools, keyed_leader, keyed_tool, invocations
 ):
-    found = await keyed_tool(KEY)
-    _, before = await invocations.request(found, INPUTS)
+    signing_tool = await keyed_tool(KEY)
+    _, before = await invocations.request(signing_tool, INPUTS)
     await tools.add_key(ADD, TOOL_KEY.public_key)
     async with serve() as server:
-        _, heard = await invocations.request(await tools.get(ADD), INPUTS)
+        _, later = await invocations.request(await tools.get(ADD), INPUTS)
         _, response = await server.post(keyed_leader, before)
         assert (response.status_code, response.json()["code"]) == (503, "not_ready")
         assert "when the tool had other keys" in response.json()["detail"]
-        assert await server.code(keyed_leader, heard) == ""
-    assert server.answers.pending(10) == [str(heard)]
+        assert await server.code(keyed_leader, later) == ""
+    assert server.answers.pending(10) == [str(later)]
 
 
-async def test_no_leader_is_blamed_for_what_was_signed_with_a_key_that_was_removed_meanwhile(
+async def test_leader_is_excused_for_answers_of_removed_key(
     serve, tools, keyed_leader, keyed_tool, invocations, closing
 ):
-    found = await keyed_tool(TOOL_KEY)
+    signing_tool = await keyed_tool(TOOL_KEY)
     async with serve() as server:
-        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(3)]
-        for invocation in taken:
+        answered = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(3)]
+        for invocation in answered:
             assert await server.code(keyed_leader, invocation) == ""
         await tools.add_key(ADD, NEXT_KEY.public_key)
         await tools.remove_key(ADD, TOOL_KEY.public_key)
-        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
-        await server.until("key_not_on_chain", keyed_leader, taken[0])
+        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
+        await server.until("key_not_on_chain", keyed_leader, answered[0])
         await tools.add_key(ADD, TOOL_KEY.public_key)
         _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
         await server.until("", keyed_leader, invocation)
 
 
-async def test_an_answer_that_was_closed_before_the_key_was_removed_counts_all_the_same(
+async def test_answer_closed_before_key_removal_counts(
     serve, tools, keyed_leader, keyed_tool, invocations, closing
 ):
-    found = await keyed_tool(TOOL_KEY)
+    signing_tool = await keyed_tool(TOOL_KEY)
     async with serve() as server:
-        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(3)]
-        for invocation in taken:
+        answered = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(3)]
+        for invocation in answered:
             assert await server.code(keyed_leader, invocation) == ""
-        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
         await tools.add_key(ADD, NEXT_KEY.public_key)
         await tools.remove_key(ADD, TOOL_KEY.public_key)
-        await server.until("key_not_on_chain", keyed_leader, taken[0])
+        await server.until("key_not_on_chain", keyed_leader, answered[0])
         await tools.add_key(ADD, TOOL_KEY.public_key)
-        await server.until("answers_unpaid", keyed_leader, taken[0])
+        await server.until("answers_unpaid", keyed_leader, answered[0])

@@ -23,11 +23,11 @@ ADD = ToolFqn.parse("xyz.example.math.add@1")
 EVIDENCE = KEY = bytes(range(32))
 
 
-# --- The end of a tool
+# --- Unregistration
 
 
 @pytest.mark.usefixtures("added")
-async def test_collateral_is_claimed_when_the_delay_is_over_and_not_before(registry, owner, chain):
+async def test_claim_pays_collateral_only_after_the_delay(registry, owner, chain):
     await registry.unregister(ADD)
     tool = await registry.get(ADD)
     assert tool.state is ToolState.UNREGISTERED
@@ -49,16 +49,14 @@ async def test_collateral_is_claimed_when_the_delay_is_over_and_not_before(regis
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_cancelled_unregistration_makes_the_tool_active_again(registry):
+async def test_cancel_unregister_reactivates_tool(registry):
     await registry.unregister(ADD)
     await registry.cancel_unregister(ADD)
     assert (await registry.get(ADD)).is_active
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_tool_comes_back_under_terms_to_which_its_owner_consents_alone(
-    registry, admins, chain
-):
+async def test_re_register_fails_for_longer_delay_than_accepted(registry, admins, chain):
     await registry.unregister(ADD)
     chain.net.advance_clock(7 * DAY)
     await registry.claim(ADD)
@@ -75,7 +73,7 @@ async def test_a_tool_comes_back_under_terms_to_which_its_owner_consents_alone(
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_claimed_tool_comes_back_with_new_collateral(registry, chain):
+async def test_re_register_locks_new_collateral(registry, chain):
     await registry.unregister(ADD)
     chain.net.advance_clock(7 * DAY)
     await registry.claim(ADD)
@@ -95,7 +93,7 @@ async def test_a_claimed_tool_comes_back_with_new_collateral(registry, chain):
     ],
 )
 @pytest.mark.usefixtures("added")
-async def test_verbs_that_do_not_fit_an_active_tool_are_refused_in_words(registry, verb, code):
+async def test_methods_fail_with_message_for_active_tool(registry, verb, code):
     with pytest.raises(NotNowError) as caught:
         await getattr(registry, verb)(ADD)
     assert caught.value.code == code
@@ -103,7 +101,7 @@ async def test_verbs_that_do_not_fit_an_active_tool_are_refused_in_words(registr
 
 @pytest.mark.parametrize("verb", ["unregister", "claim", "top_up"])
 @pytest.mark.usefixtures("added")
-async def test_verbs_that_need_collateral_are_refused_once_it_is_claimed(registry, chain, verb):
+async def test_methods_fail_with_message_for_claimed_tool(registry, chain, verb):
     await registry.unregister(ADD)
     chain.net.advance_clock(7 * DAY)
     await registry.claim(ADD)
@@ -113,7 +111,7 @@ async def test_verbs_that_need_collateral_are_refused_once_it_is_claimed(registr
 
 
 @pytest.mark.usefixtures("added")
-async def test_unregistering_twice_says_when_the_collateral_can_be_claimed(registry):
+async def test_second_unregister_reports_time_of_claim(registry):
     await registry.unregister(ADD)
     with pytest.raises(NotNowError) as caught:
         await registry.unregister(ADD)
@@ -125,7 +123,7 @@ async def test_unregistering_twice_says_when_the_collateral_can_be_claimed(regis
     "verb", ["unregister", "cancel_unregister", "claim", "re_register", "top_up"]
 )
 @pytest.mark.usefixtures("added")
-async def test_a_stranger_is_told_whose_tool_it_is(strangers, owner, verb):
+async def test_error_names_the_owner_of_the_tool(strangers, owner, verb):
     with pytest.raises(NotAllowedError) as caught:
         await getattr(strangers, verb)(ADD)
     assert caught.value.code == "not_owner"
@@ -136,7 +134,7 @@ async def test_a_stranger_is_told_whose_tool_it_is(strangers, owner, verb):
 
 
 @pytest.mark.usefixtures("priced_tool")
-async def test_the_owner_updates_everything_that_may_change_at_once(registry, user):
+async def test_owner_updates_all_fields_at_once(registry, user):
     await registry.add_key(ADD, KEY)
     sent = await registry.update(
         ADD,
@@ -159,7 +157,7 @@ async def test_the_owner_updates_everything_that_may_change_at_once(registry, us
 
 
 @pytest.mark.usefixtures("priced_tool")
-async def test_an_operator_runs_the_tool_and_decides_nothing_else(registry, strangers, user):
+async def test_operator_updates_only_operational_fields(registry, strangers, user):
     await registry.add_operator(ADD, user.address)
     url = "https://operated.example.com"
     await strangers.update(ADD, url=url, timeout_ms=8_000, price_mist=1, min_outcome_bytes=2)
@@ -176,7 +174,7 @@ async def test_an_operator_runs_the_tool_and_decides_nothing_else(registry, stra
 
 
 @pytest.mark.usefixtures("added")
-async def test_an_operator_that_was_removed_is_none(registry, strangers, user):
+async def test_removed_operator_cannot_update(registry, strangers, user):
     await registry.add_operator(ADD, user.address)
     with pytest.raises(ValidationError) as caught:
         await registry.add_operator(ADD, user.address)
@@ -190,19 +188,19 @@ async def test_an_operator_that_was_removed_is_none(registry, strangers, user):
     assert caught.value.code == "not_listed"
 
 
-async def test_what_is_not_given_stays_as_it_is(registry, priced_tool):
+async def test_update_keeps_other_fields(registry, priced_tool):
     await registry.update(ADD, price_mist=0)
     assert await registry.get(ADD) == replace(priced_tool, price_mist=0, revision=1)
 
 
 @pytest.mark.usefixtures("added")
-async def test_an_update_without_a_change_is_refused(registry):
+async def test_update_fails_without_a_change(registry):
     with pytest.raises(UsageError) as caught:
         await registry.update(ADD)
     assert caught.value.code == "nothing_to_update"
 
 
-async def test_an_update_to_what_is_no_definition_is_refused(registry, priced_tool):
+async def test_update_fails_for_invalid_definition(registry, priced_tool):
     with pytest.raises(ValidationError) as caught:
         await registry.update(ADD, price_mist=1, url="ftp://tools.example.com")
     assert caught.value.code == "definition_invalid"
@@ -212,7 +210,7 @@ async def test_an_update_to_what_is_no_definition_is_refused(registry, priced_to
 # --- Leaders and keys
 
 
-async def test_a_tool_with_a_price_is_not_open_to_all(registry, priced_tool):
+async def test_open_to_all_fails_for_tool_with_price(registry, priced_tool):
     with pytest.raises(ValidationError) as caught:
         await registry.open_to_all(ADD)
     assert caught.value.code == "open_to_all"
@@ -224,7 +222,7 @@ async def test_a_tool_with_a_price_is_not_open_to_all(registry, priced_tool):
     assert caught.value.code == "open_to_all"
 
 
-async def test_an_open_tool_accepts_any_leader_until_it_lists_one(registry, added, active_leader):
+async def test_open_tool_accepts_any_leader_until_one_is_listed(registry, added, active_leader):
     stranger = Address.of(0xDEAD)
     assert (await registry.get(ADD)).accepts(stranger)
     await registry.add_leader(ADD, active_leader)
@@ -232,19 +230,17 @@ async def test_an_open_tool_accepts_any_leader_until_it_lists_one(registry, adde
     assert (tool.accepts(active_leader), tool.accepts(stranger)) == (True, False)
 
 
-async def test_a_tool_whose_last_leader_was_removed_accepts_none(
-    registry, priced_tool, active_leader
-):
+async def test_tool_without_listed_leaders_accepts_none(registry, priced_tool, active_leader):
     await registry.remove_leader(ADD, active_leader)
     tool = await registry.get(ADD)
     assert (tool.open, tool.accepts(active_leader)) == (False, False)
 
 
 @pytest.mark.usefixtures("added")
-async def test_an_operator_removes_leaders_and_adds_none(registry, strangers, user, leaders):
+async def test_operator_removes_but_does_not_add_leaders(registry, strangers, user, leaders):
     trusted = [(await leaders.register(name))[1] for name in ("first", "second")]
-    for each in trusted:
-        await registry.add_leader(ADD, each)
+    for trusted_id in trusted:
+        await registry.add_leader(ADD, trusted_id)
     with pytest.raises(NotAllowedError) as caught:
         await strangers.remove_leader(ADD, trusted[0])
     assert caught.value.code == "not_operator"
@@ -257,8 +253,8 @@ async def test_an_operator_removes_leaders_and_adds_none(registry, strangers, us
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_tool_lists_no_leader_that_there_is_not(registry, chain, define):
-    """The id of the next leader is known before: whoever registers it would be listed."""
+async def test_add_leader_fails_for_unknown_leader(registry, chain, define):
+    """The ID of the next leader is predictable, so its future owner could be listed."""
     later = leader_id(chain.deployment.leader_registry, 0)
     with pytest.raises(NotFoundError) as caught:
         await registry.add_leader(ADD, later)
@@ -270,8 +266,8 @@ async def test_a_tool_lists_no_leader_that_there_is_not(registry, chain, define)
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_key_with_which_anybody_signs_is_not_added(registry, define):
-    """y = 0 and y = 1 in little endian: points of order 4 and 1."""
+async def test_add_key_rejects_key_of_small_order(registry, define):
+    """The keys are y = 0 and y = 1 in little endian: points of order 4 and 1."""
     for weak in (bytes(32), b"\x01" + bytes(31)):
         with pytest.raises(ValidationError, match="small order") as caught:
             await registry.add_key(ADD, weak)
@@ -282,7 +278,7 @@ async def test_a_key_with_which_anybody_signs_is_not_added(registry, define):
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_tool_has_four_keys_at_most_each_of_them_once(registry):
+async def test_add_key_rejects_repeated_and_fifth_key(registry):
     for number in range(1, 5):
         await registry.add_key(ADD, bytes([number]) * 32)
     with pytest.raises(ValidationError) as caught:
@@ -300,23 +296,21 @@ async def test_a_tool_has_four_keys_at_most_each_of_them_once(registry):
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_key_that_there_is_not_cannot_be_removed(registry):
+async def test_remove_key_fails_for_unknown_key(registry):
     with pytest.raises(NotFoundError) as caught:
         await registry.remove_key(ADD, KEY)
     assert caught.value.code == "unknown_key"
 
 
 @pytest.mark.usefixtures("added")
-async def test_answers_are_signed_only_where_there_is_a_key(registry):
-    with pytest.raises(ValidationError, match="it has no key") as caught:
+async def test_update_fails_for_signed_answers_without_key(registry):
+    with pytest.raises(ValidationError, match="but has no key") as caught:
         await registry.update(ADD, requires_signed_outcome=True)
     assert caught.value.code == "key_needed"
 
 
 @pytest.mark.usefixtures("added")
-async def test_lists_are_no_terms_of_an_invocation_and_leave_the_revision(
-    registry, user, active_leader
-):
+async def test_changed_lists_keep_the_revision(registry, user, active_leader):
     await registry.add_key(ADD, KEY)
     await registry.add_operator(ADD, user.address)
     await registry.add_leader(ADD, active_leader)
@@ -327,9 +321,7 @@ async def test_lists_are_no_terms_of_an_invocation_and_leave_the_revision(
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
-    registry, admins, admin, chain
-):
+async def test_execute_slash_burns_amount_after_three_days(registry, admins, admin, chain):
     proposed = await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
     slash = (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms())
     assert (slash.amount_mist, slash.reason, slash.evidence) == (SUI // 4, "it lies", EVIDENCE)
@@ -351,7 +343,7 @@ async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, owner, chain):
+async def test_pending_slash_locks_only_its_amount(registry, admins, owner, chain):
     await registry.unregister(ADD)
     chain.net.advance_clock(6 * DAY)
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
@@ -365,7 +357,7 @@ async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, own
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_void_slash_is_not_pending(registry, admins, admin, chain):
+async def test_void_slash_is_not_pending(registry, admins, admin, chain):
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
     chain.net.advance_clock(4 * DAY)
     assert (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms()) is None
@@ -374,7 +366,7 @@ async def test_a_void_slash_is_not_pending(registry, admins, admin, chain):
     assert caught.value.code == "no_slash_pending"
 
 
-async def test_more_collateral_allows_a_higher_price(registry, define, active_leader):
+async def test_more_collateral_allows_higher_price(registry, define, active_leader):
     leaders = (active_leader,)
     dear = Registration(define(), price_mist=SUI, leaders=leaders)
     with pytest.raises(ValidationError) as caught:
@@ -387,14 +379,14 @@ async def test_more_collateral_allows_a_higher_price(registry, define, active_le
     assert caught.value.code == "price_too_high"
 
 
-async def test_too_little_collateral_is_refused(registry, define):
+async def test_re_register_fails_for_too_little_collateral(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(), collateral_mist=SUI - 1))
     assert caught.value.code == "collateral_too_small"
 
 
 @pytest.mark.usefixtures("priced_tool")
-async def test_a_dear_tool_comes_back_with_the_collateral_that_its_price_needs(registry, chain):
+async def test_re_register_locks_collateral_for_high_price(registry, chain):
     await registry.unregister(ADD)
     chain.net.advance_clock(7 * DAY)
     await registry.claim(ADD)
@@ -404,7 +396,7 @@ async def test_a_dear_tool_comes_back_with_the_collateral_that_its_price_needs(r
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_registry_that_accepts_nothing_lets_tools_out(registry, admins, define, chain):
+async def test_tools_can_leave_a_registry_that_is_not_accepting(registry, admins, define, chain):
     await admins.configure(replace(await admins.settings(), accepting=False))
     with pytest.raises(NotNowError) as caught:
         await registry.register(Registration(define("xyz.example.math.add@2")))
@@ -415,7 +407,7 @@ async def test_a_registry_that_accepts_nothing_lets_tools_out(registry, admins, 
 
 
 @pytest.mark.usefixtures("added")
-async def test_new_settings_bind_new_tools_alone(registry, admins, define):
+async def test_new_settings_apply_only_to_new_tools(registry, admins, define):
     settings = replace(await admins.settings(), collateral_mist=3 * SUI, unregister_delay_ms=DAY)
     await admins.configure(settings)
     assert await registry.settings() == settings
@@ -427,7 +419,7 @@ async def test_new_settings_bind_new_tools_alone(registry, admins, define):
 
 @pytest.mark.parametrize("verb", ["propose_slash", "execute_slash", "cancel_slash", "configure"])
 @pytest.mark.usefixtures("added")
-async def test_who_is_not_the_admin_is_told_who_is(strangers, admin, verb):
+async def test_error_names_the_admin(strangers, admin, verb):
     terms = {
         "propose_slash": (ADD, 1, "envy", EVIDENCE),
         "configure": (await strangers.settings(),),

@@ -20,7 +20,7 @@ MARK = b"{" + b" " * MAX_DOCUMENT_BYTES + b"}"
 
 
 class Said:
-    """A document that says other bytes than its own, with their digest."""
+    """A document with other canonical bytes than its own, and their digest."""
 
     def __init__(self, text):
         self._text = text
@@ -35,7 +35,7 @@ def saying(publication, text, packed=None):
 
 
 def describing(publication, document):
-    """The plan of a workflow, with the document of another."""
+    """Return the plan of a workflow, with the document of another one."""
     return saying(publication, document.canonical())
 
 
@@ -57,60 +57,68 @@ def another_port(publication):
 
 
 CASES = {
-    "unpacked": lambda each: dataclasses.replace(each, chunks=(b"no document",)),
-    "incomplete": lambda each: dataclasses.replace(each, chunks=(each.chunks[0][:-8],)),
-    "none": lambda each: dataclasses.replace(each, chunks=()),
-    "too long": lambda each: saying(each, MARK),
-    "of another digest": lambda each: dataclasses.replace(
-        each, chunks=(zlib.compress(sums("> one.a", "> one.b").canonical()),)
+    "unpacked": lambda publication: dataclasses.replace(publication, chunks=(b"no document",)),
+    "incomplete": lambda publication: dataclasses.replace(
+        publication, chunks=(publication.chunks[0][:-8],)
     ),
-    "no JSON": lambda each: saying(each, b"{"),
-    "no workflow": lambda each: saying(each, b"[]"),
-    "spelt in another way": lambda each: saying(each, each.document.canonical() + b" "),
-    "of many chunks": lambda each: dataclasses.replace(each, chunks=(b"",) * 301),
-    "fewer vertices": lambda each: planned(
-        each, vertices=(replace(each.encoded.vertices[0], variants=()),), defaults={}
+    "none": lambda publication: dataclasses.replace(publication, chunks=()),
+    "too long": lambda publication: saying(publication, MARK),
+    "of another digest": lambda publication: dataclasses.replace(
+        publication, chunks=(zlib.compress(sums("> one.a", "> one.b").canonical()),)
     ),
-    "a document of more edges": lambda each: describing(
-        each, dataclasses.replace(each.document, edges=each.document.edges * 2)
+    "no JSON": lambda publication: saying(publication, b"{"),
+    "no workflow": lambda publication: saying(publication, b"[]"),
+    "spelt in another way": lambda publication: saying(
+        publication, publication.document.canonical() + b" "
     ),
-    "a document of more vertices": lambda each: describing(
-        each, sums(*TWICE, "> three.a", "three.b = 1")
+    "of many chunks": lambda publication: dataclasses.replace(publication, chunks=(b"",) * 301),
+    "fewer vertices": lambda publication: planned(
+        publication, vertices=(replace(publication.encoded.vertices[0], variants=()),), defaults={}
     ),
-    "an entry group of nobody": lambda each: describing(
-        each,
-        dataclasses.replace(each.document, entry_groups=(EntryGroup("all", ("nobody",)),)),
+    "a document of more edges": lambda publication: describing(
+        publication, dataclasses.replace(publication.document, edges=publication.document.edges * 2)
     ),
-    "a default value of nobody": lambda each: describing(
-        each,
+    "a document of more vertices": lambda publication: describing(
+        publication, sums(*TWICE, "> three.a", "three.b = 1")
+    ),
+    "an entry group of nobody": lambda publication: describing(
+        publication,
+        dataclasses.replace(publication.document, entry_groups=(EntryGroup("all", ("nobody",)),)),
+    ),
+    "a default value of nobody": lambda publication: describing(
+        publication,
         dataclasses.replace(
-            each.document,
+            publication.document,
             defaults=(Default(InputPort("nobody", "b"), 7),),
         ),
     ),
-    "another group": lambda each: planned(
-        each, groups=(Group("other", each.encoded.groups[0].vertices),)
+    "another group": lambda publication: planned(
+        publication, groups=(Group("other", publication.encoded.groups[0].vertices),)
     ),
-    "other tools": lambda each: planned(each, tools=(ADD, ADD)),
-    "more attempts": lambda each: first_vertex(each, attempts=2),
+    "other tools": lambda publication: planned(publication, tools=(ADD, ADD)),
+    "more attempts": lambda publication: first_vertex(publication, attempts=2),
     "another port": another_port,
-    "another default value": lambda each: planned(each, defaults={1: ports_of({"b": 8})}),
-    "more default values": lambda each: planned(each, defaults={1: ports_of({"b": 7, "c": 8})}),
+    "another default value": lambda publication: planned(
+        publication, defaults={1: ports_of({"b": 8})}
+    ),
+    "more default values": lambda publication: planned(
+        publication, defaults={1: ports_of({"b": 7, "c": 8})}
+    ),
 }
 
 
 @pytest.mark.usefixtures("added")
 @pytest.mark.parametrize("change", CASES.values(), ids=CASES)
-async def test_what_is_not_what_its_document_says_is_no_workflow(workflows, publish_plan, change):
+async def test_get_rejects_workflow_that_differs_from_its_document(workflows, publish_plan, change):
     await publish_plan(change(Publication.of(sums(*TWICE), SUM, "")))
     with pytest.raises(ValidationError) as refused:
         await workflows.get(SUM)
     assert refused.value.code == "workflow_mismatch"
-    assert refused.value.message.startswith(f"{SUM} is not what it says: ")
+    assert refused.value.message.startswith(f"{SUM} is inconsistent: ")
 
 
 @pytest.mark.usefixtures("added")
-async def test_what_is_published_unchanged_is_one(workflows, publish_plan):
+async def test_get_accepts_unchanged_workflow(workflows, publish_plan):
     await publish_plan(Publication.of(sums(*TWICE), SUM, ""))
-    found = await workflows.get(SUM)
-    assert (found.document, found.plan) == (sums(*TWICE), plan_of(sums(*TWICE)))
+    workflow = await workflows.get(SUM)
+    assert (workflow.document, workflow.plan) == (sums(*TWICE), plan_of(sums(*TWICE)))

@@ -1,4 +1,4 @@
-"""Schedules on a chain: what begins when, who is paid how much, and how funds come back."""
+"""Schedules on chain: start times, payments and refunds."""
 
 import pytest
 
@@ -28,8 +28,8 @@ SUI = 1_000_000_000
 EACH_MIST = SUI // 10
 
 
-def began(sent, client):
-    """What the transaction began."""
+def started_execution(sent, client):
+    """Return the execution that the transaction started."""
     return client.emitted(sent, ScheduleTriggered)
 
 
@@ -40,18 +40,18 @@ async def schedule(create):
 
 @pytest.fixture
 async def due(schedule, chain):
-    """A schedule whose first execution is due."""
+    """Return a schedule whose first execution is due."""
     chain.net.advance_clock(HOUR_MS)
     return schedule
 
 
-async def test_what_is_due_begins_with_its_values_and_funds(
+async def test_due_execution_starts_with_its_values_and_funds(
     due, schedules, keeper, every_hour, active_leader, flow, user
 ):
     before_ms = await user.now_ms()
     sent = await keeper.trigger(due, active_leader)
     begun = keeper.emitted(sent, ExecutionBegun)
-    triggered = began(sent, keeper)
+    triggered = started_execution(sent, keeper)
     assert (begun.execution, begun.schedule) == (triggered.execution, due)
     assert (begun.dag, begun.owner, begun.funds_mist) == (flow.id, user.address, EACH_MIST)
     assert [run.vertex for run in begun.change.ready] == [0]
@@ -59,22 +59,24 @@ async def test_what_is_due_begins_with_its_values_and_funds(
     now = await schedules.get(due)
     assert (now.begun, now.running) == (1, 1)
     assert now.next_at_ms == every_hour.plan.first_at_ms + HOUR_MS
-    assert [each.execution for each in await schedules.executions(due)] == [begun.execution]
+    assert [execution.execution for execution in await schedules.executions(due)] == [
+        begun.execution
+    ]
 
 
-async def test_nothing_begins_before_its_time_and_nothing_is_paid(
+async def test_nothing_starts_or_is_paid_before_its_time(
     schedule, schedules, keeper, active_leader
 ):
     with pytest.raises(NotFoundError, match="no ScheduleTriggered"):
-        began(await keeper.trigger(schedule, active_leader), keeper)
+        started_execution(await keeper.trigger(schedule, active_leader), keeper)
     assert (await schedules.get(schedule)).funds == SUI
 
 
-# Vertices with values, and the digits of each value. What ended before is collected, too.
+# Vertices with values, and the digits of each value. Ended executions are collected too.
 @pytest.mark.parametrize(
     ("vertices", "digits"), [(1, 1), (1, 4_000), (8, 4_000), (32, 1), (32, 1_900)]
 )
-async def test_a_keeper_never_loses_by_triggering(
+async def test_keeper_never_loses_by_triggering(
     vertices, digits, publish, priced_tool, schedules, keeper, create, chain, active_leader
 ):
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
@@ -87,11 +89,11 @@ async def test_a_keeper_never_loses_by_triggering(
         chain.net.advance_clock(HOUR_MS)
         before_mist = await keeper.client.balance(address)
         sent = await keeper.trigger(schedule, active_leader)
-        triggered = began(sent, keeper)
+        triggered = started_execution(sent, keeper)
         paid_mist = triggered.fee_mist + triggered.stored_mist
         gained_mist = await keeper.client.balance(address) - before_mist
         assert gained_mist == paid_mist - sent.cost.net
-        # Of what it is paid for gas, at most so much is left.
+        # The largest part of its gas payment that may be left.
         assert 0 <= gained_mist <= 600_000 + 90_000 * vertices
     assert len(await schedules.uncollected(schedule)) == 1
 
@@ -111,11 +113,11 @@ async def test_keeper_does_not_lose_by_triggering_two_schedules_at_once(
     before_mist = await keeper.client.balance(keeper.client.address)
     sent = await keeper.send(builder)
     gained_mist = await keeper.client.balance(keeper.client.address) - before_mist
-    assert [each.type.name for each in sent.events].count("ScheduleTriggered") == 2
+    assert [event.type.name for event in sent.events].count("ScheduleTriggered") == 2
     assert 0 <= gained_mist <= 800_000 + 180_000 * vertices
 
 
-async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(
+async def test_keeper_is_refunded_for_the_bytes_of_its_first_event(
     create, keeper, active_leader, chain
 ):
     timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
@@ -124,17 +126,17 @@ async def test_a_keeper_is_paid_for_the_bytes_of_its_first_event(
     for number in range(2):
         before_mist = await keeper.client.balance(keeper.client.address)
         event = Cursor(7, 0, number)
-        began(await keeper.trigger_by_event(schedule, active_leader, event), keeper)
+        started_execution(await keeper.trigger_by_event(schedule, active_leader, event), keeper)
         gains.append(await keeper.client.balance(keeper.client.address) - before_mist)
         again = await keeper.trigger_by_event(schedule, active_leader, event)
         with pytest.raises(NotFoundError):
-            began(again, keeper)
+            started_execution(again, keeper)
         chain.net.advance_clock(PAUSE_MS)
     assert all(0 <= gain <= 500_000 for gain in gains)
 
 
-async def test_what_an_execution_leaves_flows_back(due, schedules, keeper, active_leader, chain):
-    triggered = began(await keeper.trigger(due, active_leader), keeper)
+async def test_leftover_funds_return_to_the_schedule(due, schedules, keeper, active_leader, chain):
+    triggered = started_execution(await keeper.trigger(due, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS // 2)
     collected = keeper.emitted(await keeper.collect(due), ScheduleCollected)
     assert collected.execution == triggered.execution
@@ -146,10 +148,8 @@ async def test_what_an_execution_leaves_flows_back(due, schedules, keeper, activ
     assert caught.value.code == "nothing_to_collect"
 
 
-async def test_what_is_cleaned_up_is_collected_before(
-    due, schedules, keeper, active_leader, user, chain
-):
-    triggered = began(await keeper.trigger(due, active_leader), keeper)
+async def test_cleanup_collects_first(due, schedules, keeper, active_leader, user, chain):
+    triggered = started_execution(await keeper.trigger(due, active_leader), keeper)
     await schedules.call(executions.cancel, triggered.execution)
     await Executions(user, chain.deployment).clean(triggered.execution)
     assert await user.object(triggered.execution) is None
@@ -158,24 +158,24 @@ async def test_what_is_cleaned_up_is_collected_before(
     assert standing.funds_mist == triggered.funds_mist + EACH_MIST
 
 
-async def test_a_trigger_collects_what_ended_before(due, schedules, keeper, active_leader, chain):
+async def test_trigger_collects_ended_executions(due, schedules, keeper, active_leader, chain):
     await keeper.trigger(due, active_leader)
     chain.net.advance_clock(HOUR_MS)
     sent = await keeper.trigger(due, active_leader)
     assert keeper.emitted(sent, ScheduleCollected).skipped == 0
-    assert began(sent, keeper).missed == 0
+    assert started_execution(sent, keeper).missed == 0
 
 
-async def test_anyone_triggers_once_the_windows_are_over(due, owner, chain):
+async def test_anyone_triggers_after_the_windows(due, owner, chain):
     strangers = Schedules(owner, chain.deployment)
     chain.net.advance_clock(5_000)
     with pytest.raises(NotFoundError):
-        began(await strangers.trigger(due), strangers)
+        started_execution(await strangers.trigger(due), strangers)
     chain.net.advance_clock(5_000)
-    assert began(await strangers.trigger(due), strangers).keeper == owner.address
+    assert started_execution(await strangers.trigger(due), strangers).keeper == owner.address
 
 
-async def test_a_pause_is_not_made_up_for(schedule, schedules, every_hour, chain):
+async def test_pause_is_not_made_up_for(schedule, schedules, every_hour, chain):
     await schedules.pause(schedule)
     chain.net.advance_clock(5 * HOUR_MS)
     await schedules.resume(schedule)
@@ -187,7 +187,7 @@ async def test_a_pause_is_not_made_up_for(schedule, schedules, every_hour, chain
 
 
 async def needed_mist(create, **options):
-    """What a schedule has to have for its first execution, as the refusal of less says."""
+    """Return the funds required for the first execution, according to the refusal of less."""
     with pytest.raises(NotNowError) as caught:
         await create(funds_mist=EACH_MIST, **options)
     assert caught.value.code == "funds_too_small"
@@ -195,33 +195,33 @@ async def needed_mist(create, **options):
 
 
 @pytest.mark.parametrize("vertices", [1, 3])
-async def test_what_is_needed_is_known_to_the_mist(
+async def test_required_funds_are_exact(
     vertices, publish, priced_tool, create, schedules, keeper, active_leader, chain
 ):
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
     inputs = {f"v{number}.a": 1 for number in range(vertices)}
     wide = {"workflow": workflow, "inputs": inputs, "each_mist": SUI // 5}
     schedule = await create(funds_mist=await needed_mist(create, **wide), **wide)
-    await schedules.give(schedule, 0, {"a": 12})  # a byte more than it had
+    await schedules.give(schedule, 0, {"a": 12})  # one byte more than before
     chain.net.advance_clock(HOUR_MS)
     standing = await schedules.standing(schedule)
     lacks_mist = standing.lacks_mist
     assert lacks_mist == standing.order.terms.settings.fee_per_outcome_byte_mist
     await keeper.refill(schedule, lacks_mist - 1)
     with pytest.raises(NotFoundError):
-        began(await keeper.trigger(schedule, active_leader), keeper)
+        started_execution(await keeper.trigger(schedule, active_leader), keeper)
     await keeper.refill(schedule, 1)
     assert not (await schedules.standing(schedule)).lacks_mist
-    began(await keeper.trigger(schedule, active_leader), keeper)
+    started_execution(await keeper.trigger(schedule, active_leader), keeper)
 
 
-async def test_executions_whose_funds_do_not_begin_them_are_refused(create):
-    with pytest.raises(NotNowError, match="the first runs of an execution take up to") as caught:
+async def test_create_rejects_insufficient_execution_funds(create):
+    with pytest.raises(NotNowError, match="the first runs of an execution cost up to") as caught:
         await create(each_mist=1_000)
     assert caught.value.code == "funds_too_small"
 
 
-async def test_times_that_are_all_over_are_refused(create, user):
+async def test_create_rejects_only_past_times(create, user):
     now_ms = await user.now_ms()
     for plan in (
         Plan.At((now_ms - 2, now_ms - 1)),
@@ -233,29 +233,29 @@ async def test_times_that_are_all_over_are_refused(create, user):
         assert caught.value.code == "times_over"
 
 
-async def test_short_funds_wait_for_a_refill(create, keeper, active_leader, chain):
+async def test_insufficient_funds_wait_for_a_refill(create, keeper, active_leader, chain):
     schedule = await create(funds_mist=await needed_mist(create))
     chain.net.advance_clock(HOUR_MS)
-    began(await keeper.trigger(schedule, active_leader), keeper)
+    started_execution(await keeper.trigger(schedule, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS)
     with pytest.raises(NotFoundError):
-        began(await keeper.trigger(schedule, active_leader), keeper)
+        started_execution(await keeper.trigger(schedule, active_leader), keeper)
     await keeper.refill(schedule, SUI)
-    began(await keeper.trigger(schedule, active_leader), keeper)
+    started_execution(await keeper.trigger(schedule, active_leader), keeper)
 
 
-async def test_nothing_is_no_refill(schedule, keeper):
+async def test_refill_rejects_zero(schedule, keeper):
     with pytest.raises(UsageError) as caught:
         await keeper.refill(schedule, 0)
     assert caught.value.code == "amount_invalid"
 
 
-async def test_what_has_ended_counts_before_it_is_collected(
+async def test_ended_execution_counts_before_it_is_collected(
     create, schedules, keeper, active_leader, chain, user
 ):
     schedule = await create(max_executions=2)
     chain.net.advance_clock(HOUR_MS)
-    first = began(await keeper.trigger(schedule, active_leader), keeper)
+    first = started_execution(await keeper.trigger(schedule, active_leader), keeper)
     standing = await schedules.standing(schedule)
     assert (standing.state, len(standing.running), standing.to_collect_mist) == ("active", 1, 0)
     await schedules.call(executions.cancel, first.execution)
@@ -264,10 +264,10 @@ async def test_what_has_ended_counts_before_it_is_collected(
     assert standing.funds_mist == SUI - first.fee_mist - first.stored_mist
     assert standing.next_at_ms == first.next_at_ms
     chain.net.advance_clock(HOUR_MS)
-    began(await keeper.trigger(schedule, active_leader), keeper)
+    started_execution(await keeper.trigger(schedule, active_leader), keeper)
     standing = await schedules.standing(schedule)
     assert (standing.state, standing.next_at_ms) == ("finished", None)
-    chain.net.advance_clock(HOUR_MS)  # nothing was carried: it is late
+    chain.net.advance_clock(HOUR_MS)  # no step was run, so it is late
     standing = await schedules.standing(schedule)
     assert (standing.running, standing.to_collect_mist) == ((), EACH_MIST)
     with pytest.raises(NotNowError) as caught:
@@ -280,10 +280,10 @@ async def test_what_has_ended_counts_before_it_is_collected(
     assert after_mist == before_mist + standing.funds_mist - sent.cost.net
 
 
-async def test_what_will_be_skipped_is_not_next(create, schedules, keeper, active_leader, chain):
+async def test_next_time_excludes_skipped_times(create, schedules, keeper, active_leader, chain):
     schedule = await create(lasts_ms=3 * HOUR_MS)
     chain.net.advance_clock(HOUR_MS)
-    first = began(await keeper.trigger(schedule, active_leader), keeper)
+    first = started_execution(await keeper.trigger(schedule, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS)
     running = await schedules.standing(schedule)
     assert running.next_at_ms == first.next_at_ms + HOUR_MS
@@ -295,7 +295,7 @@ async def test_what_will_be_skipped_is_not_next(create, schedules, keeper, activ
 
 
 @pytest.mark.parametrize("max_late_ms", [None, 60_000])
-async def test_what_came_too_late_is_not_due(max_late_ms, create, schedules, chain, every_hour):
+async def test_late_time_is_not_due(max_late_ms, create, schedules, chain, every_hour):
     schedule = await create(timing=Timing(every_hour.plan, max_late_ms))
     chain.net.advance_clock(2 * HOUR_MS + 120_000)
     first_at_ms = every_hour.plan.first_at_ms
@@ -351,14 +351,14 @@ async def test_extend_adds_times_until_and_executions(
     by_interval = await create(timing=ending, overlaps=True)
     chain.net.advance_clock(HOUR_MS)
     for schedule in (by_list, by_interval):
-        began(await keeper.trigger(schedule, active_leader), keeper)
+        started_execution(await keeper.trigger(schedule, active_leader), keeper)
         assert (await schedules.standing(schedule)).state == "finished"
     await schedules.extend(by_list, times=[now_ms + 3 * HOUR_MS], max_executions=2)
     await schedules.extend(by_interval, until_ms=end_ms + 5 * HOUR_MS)
     chain.net.advance_clock(2 * HOUR_MS)
     for schedule in (by_list, by_interval):
         assert (await schedules.standing(schedule)).state == "active"
-        began(await keeper.trigger(schedule, active_leader), keeper)
+        started_execution(await keeper.trigger(schedule, active_leader), keeper)
     assert (await schedules.order(by_list)).max_executions == 2
     assert (await schedules.order(by_interval)).timing.plan.until_ms == end_ms + 5 * HOUR_MS
 
@@ -374,35 +374,41 @@ async def test_extend_adds_times_until_and_executions(
         ({"times": [-1]}, "argument_invalid"),
     ],
 )
-async def test_extend_refuses_what_adds_nothing(schedule, schedules, options, code):
+async def test_extend_rejects_an_empty_extension(schedule, schedules, options, code):
     with pytest.raises(NexusError) as caught:
         await schedules.extend(schedule, **options)
     assert caught.value.code == code
 
 
-async def test_a_cancelled_schedule_is_not_extended(due, schedules, keeper, active_leader):
-    began(await keeper.trigger(due, active_leader), keeper)
+async def test_extend_rejects_a_cancelled_schedule(due, schedules, keeper, active_leader):
+    started_execution(await keeper.trigger(due, active_leader), keeper)
     await schedules.cancel(due)
     with pytest.raises(NotNowError) as caught:
         await schedules.extend(due, max_executions=9)
     assert caught.value.code == "cancelled"
 
 
-async def test_reset_cursor_lets_earlier_places_count(
+async def test_reset_cursor_lets_earlier_positions_count(
     create, schedules, keeper, active_leader, chain
 ):
     timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
     schedule = await create(timing=timing, overlaps=True)
-    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(2**64 - 1, 0, 0)), keeper)
+    started_execution(
+        await keeper.trigger_by_event(schedule, active_leader, Cursor(2**64 - 1, 0, 0)), keeper
+    )
     chain.net.advance_clock(PAUSE_MS)
     with pytest.raises(NotFoundError):
-        began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+        started_execution(
+            await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper
+        )
     await schedules.reset_cursor(schedule)
     assert (await schedules.get(schedule)).cursor is None
-    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+    started_execution(
+        await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper
+    )
 
 
-async def test_reset_cursor_refuses_planned_times_and_other_senders(schedule, schedules, keeper):
+async def test_reset_cursor_rejects_timed_schedules_and_other_senders(schedule, schedules, keeper):
     for verbs, code in ((schedules, "not_by_event"), (keeper, "not_owner")):
         with pytest.raises(NexusError) as caught:
             await verbs.reset_cursor(schedule)
@@ -414,12 +420,12 @@ async def test_too_many_failures_pause_before_they_are_collected(
 ):
     schedule = await create(max_failures=1)
     chain.net.advance_clock(HOUR_MS)
-    began(await keeper.trigger(schedule, active_leader), keeper)
+    started_execution(await keeper.trigger(schedule, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS)
     standing = await schedules.standing(schedule)
     assert (standing.state, standing.failures) == ("paused", 1)
     with pytest.raises(NotFoundError):
-        began(await keeper.trigger(schedule, active_leader), keeper)
+        started_execution(await keeper.trigger(schedule, active_leader), keeper)
     await schedules.resume(schedule)
     assert (await schedules.standing(schedule)).state == "active"
     assert (await schedules.get(schedule)).running == 0
@@ -430,17 +436,19 @@ async def test_events_are_not_planned(create, schedules, keeper, active_leader, 
     standing = await schedules.standing(schedule)
     assert (standing.state, standing.next_at_ms) == ("active", None)
     before_ms = await user.now_ms()
-    began(await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper)
+    started_execution(
+        await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper
+    )
     standing = await schedules.standing(schedule)
     assert before_ms <= standing.next_at_ms - HOUR_MS <= await user.now_ms()
 
 
-async def test_what_a_cancelled_schedule_gets_back_later_is_told(
+async def test_cancelled_schedule_reports_later_refunds(
     due, schedules, keeper, active_leader, user
 ):
-    triggered = began(await keeper.trigger(due, active_leader), keeper)
+    triggered = started_execution(await keeper.trigger(due, active_leader), keeper)
     first = await schedules.cancel(due)
-    with pytest.raises(NotNowError, match="1 execution of it still") as caught:
+    with pytest.raises(NotNowError, match="the end of 1 execution") as caught:
         await schedules.cancel(due)
     assert caught.value.code == "cancelled"
     await schedules.call(executions.cancel, triggered.execution)
@@ -449,7 +457,7 @@ async def test_what_a_cancelled_schedule_gets_back_later_is_told(
     assert rest == EACH_MIST
 
 
-async def test_what_is_cancelled_pays_back_and_is_deleted(schedule, schedules, user):
+async def test_cancelled_schedule_is_refunded_and_deleted(schedule, schedules, user):
     before_mist = await user.balance(user.address)
     sent = await schedules.cancel(schedule)
     assert await user.balance(user.address) == before_mist + SUI - sent.cost.net
@@ -459,11 +467,11 @@ async def test_what_is_cancelled_pays_back_and_is_deleted(schedule, schedules, u
     assert await schedules.list() == ()
 
 
-async def test_what_goes_while_it_is_read_is_told_as_gone(
+async def test_schedule_deleted_during_a_read_is_reported_as_missing(
     due, schedules, keeper, active_leader, flow, user
 ):
-    execution = began(await keeper.trigger(due, active_leader), keeper).execution
-    found, order = await schedules.get(due), await schedules.order(due)
+    execution = started_execution(await keeper.trigger(due, active_leader), keeper).execution
+    result, order = await schedules.get(due), await schedules.order(due)
     await schedules.call(executions.cancel, execution)
     ended = await schedules.read(execution, Execution)
     await schedules.cancel(due)
@@ -472,11 +480,13 @@ async def test_what_goes_while_it_is_read_is_told_as_gone(
         await schedules.order(due)
     assert caught.value.code == "schedule_unknown"
     with pytest.raises(NotFoundError) as caught:
-        await standing_of(schedules, found, order, flow, [ended], now_ms=0, gas_price=0)
+        await standing_of(schedules, result, order, flow, [ended], now_ms=0, gas_price=0)
     assert caught.value.code == "execution_unknown"
 
 
-async def test_what_runs_keeps_a_cancelled_schedule(due, schedules, keeper, active_leader, chain):
+async def test_running_execution_keeps_a_cancelled_schedule(
+    due, schedules, keeper, active_leader, chain
+):
     await keeper.trigger(due, active_leader)
     await schedules.cancel(due)
     assert (await schedules.get(due)).is_cancelled
@@ -488,8 +498,8 @@ async def test_what_runs_keeps_a_cancelled_schedule(due, schedules, keeper, acti
     assert await schedules.list() == ()
 
 
-async def test_all_that_was_paid_in_comes_out(due, schedules, keeper, active_leader, user, chain):
-    triggered = began(await keeper.trigger(due, active_leader), keeper)
+async def test_all_deposits_are_paid_out(due, schedules, keeper, active_leader, user, chain):
+    triggered = started_execution(await keeper.trigger(due, active_leader), keeper)
     execution = triggered.execution
     await schedules.call(executions.cancel, execution)
     before_mist = await user.balance(user.address)
@@ -499,31 +509,31 @@ async def test_all_that_was_paid_in_comes_out(due, schedules, keeper, active_lea
     assert (await schedules.read(execution, Execution)).funds == 0
 
 
-async def test_an_owner_sees_its_schedules_and_what_they_agreed_to(
+async def test_owner_sees_its_schedules_and_their_terms(
     schedule, schedules, every_hour, active_leader, user, keeper
 ):
-    assert [each.id for each in await schedules.list()] == [schedule]
+    assert [listed.id for listed in await schedules.list()] == [schedule]
     assert await keeper.list() == ()
-    assert [each.id for each in await keeper.list(user.address)] == [schedule]
+    assert [listed.id for listed in await keeper.list(user.address)] == [schedule]
     order = await schedules.order(schedule)
     assert order.timing == every_hour
     assert (order.each_mist, order.vertices) == (EACH_MIST, (0,))
     assert [values.as_json() for values in order.values] == [{"a": 1}]
     assert order.terms.leaders == (active_leader,)
     await schedules.give(schedule, 0, {"a": 2})
-    assert [each.as_json() for each in (await schedules.order(schedule)).values] == [{"a": 2}]
+    assert [ports.as_json() for ports in (await schedules.order(schedule)).values] == [{"a": 2}]
 
 
-async def test_prices_of_today_are_the_highest_unless_others_are_named(
-    create, schedules, priced_tool
-):
+async def test_maximum_prices_default_to_current_prices(create, schedules, priced_tool):
     price_mist = priced_tool.price_mist
     one, other = await create(), await create(max_prices_mist={priced_tool.fqn: price_mist + 7})
     assert (await schedules.order(one)).terms.max_prices_mist == (price_mist,)
     assert (await schedules.order(other)).terms.max_prices_mist == (price_mist + 7,)
 
 
-async def test_other_leaders_are_named(schedule, schedules, leader, chain, active_leader):
+async def test_change_leaders_replaces_the_leaders(
+    schedule, schedules, leader, chain, active_leader
+):
     leaders = LeaderRegistry(leader, chain.deployment)
     _, second = await leaders.register("second", activate=True)
     await schedules.name_leaders(schedule, [second, active_leader])
@@ -533,15 +543,15 @@ async def test_other_leaders_are_named(schedule, schedules, leader, chain, activ
     assert caught.value.code == "leaders_named"
 
 
-async def test_times_of_a_list_end(create, schedules, keeper, active_leader, chain, user):
+async def test_list_of_times_ends(create, schedules, keeper, active_leader, chain, user):
     at_ms = await user.now_ms() + 60_000
     schedule = await create(timing=Timing(Plan.At((at_ms,)), HOUR_MS))
     chain.net.advance_clock(60_000)
-    began(await keeper.trigger(schedule, active_leader), keeper)
+    started_execution(await keeper.trigger(schedule, active_leader), keeper)
     assert (await schedules.get(schedule)).next_at_ms is None
 
 
-async def test_a_second_leader_triggers_after_10_seconds(
+async def test_second_leader_triggers_after_10_seconds(
     create, chain, owner, active_leader, priced_tool
 ):
     second_leaders = LeaderRegistry(owner, chain.deployment)
@@ -551,12 +561,12 @@ async def test_a_second_leader_triggers_after_10_seconds(
     chain.net.advance_clock(HOUR_MS + 8_000)
     keeper = Schedules(owner, chain.deployment)
     with pytest.raises(NotFoundError):
-        began(await keeper.trigger(schedule, second), keeper)
+        started_execution(await keeper.trigger(schedule, second), keeper)
     chain.net.advance_clock(2_000)
-    began(await keeper.trigger(schedule, second), keeper)
+    started_execution(await keeper.trigger(schedule, second), keeper)
 
 
-async def test_a_stranger_owns_nothing_of_it(schedule, keeper):
+async def test_another_account_has_no_rights(schedule, keeper):
     with pytest.raises(NotAllowedError) as caught:
         await keeper.pause(schedule)
     assert caught.value.code == "not_owner"

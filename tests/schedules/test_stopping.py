@@ -1,4 +1,4 @@
-"""The funds of executions that a schedule began and that go on no more come back at once."""
+"""Free funds of stopped executions return to their schedule immediately."""
 
 import pytest
 
@@ -23,7 +23,7 @@ EACH_MIST = SUI // 10
 
 @pytest.fixture
 async def running(create, keeper, active_leader, chain, flow):
-    """A schedule, and an execution of it whose only run is requested."""
+    """Return a schedule, and an execution of it whose only run is requested."""
     schedule = await create()
     chain.net.advance_clock(HOUR_MS)
     triggered = keeper.emitted(await keeper.trigger(schedule, active_leader), ScheduleTriggered)
@@ -49,12 +49,12 @@ async def test_cancelling_an_execution_returns_its_free_funds_to_its_schedule(
     assert (refunded.execution, refunded.amount_mist) == (execution, free_mist)
     assert (await schedules.get(schedule)).funds == had_mist + free_mist
     assert await funds_of(schedules, execution) == 0
-    # The invocation under way keeps its payment, so the execution has not ended.
+    # The pending invocation keeps its payment, so the execution has not ended.
     assert (await schedules.get(schedule)).running == 1
     assert not schedules.has_emitted(sent, ScheduleCollected)
 
 
-async def test_cancelling_a_schedule_pays_what_its_stopped_execution_does_not_need(
+async def test_cancelling_a_schedule_refunds_unneeded_funds_of_its_stopped_execution(
     running, schedules, user, chain
 ):
     schedule, execution = running
@@ -69,7 +69,7 @@ async def test_cancelling_a_schedule_pays_what_its_stopped_execution_does_not_ne
     assert back_mist == standing.schedule.funds + free_mist
     with pytest.raises(NotNowError):
         await schedules.cancel(schedule)
-    # The payment of the invocation follows once that has expired.
+    # The invocation's payment is refunded after its expiry.
     chain.net.advance_clock(HOUR_MS)
     later_mist = schedules.back_mist(await schedules.cancel(schedule))
     assert 0 < later_mist < EACH_MIST - free_mist
@@ -86,7 +86,7 @@ async def test_collecting_ends_a_late_execution_and_takes_its_free_funds(running
     chain.net.advance_clock(HOUR_MS // 2)
     await schedules.collect(schedule)
     assert (await schedules.get(schedule)).funds > had_mist + free_mist
-    # The time of the invocation is over, too: so the execution has ended by this.
+    # The invocation has expired too, so this ends the execution.
     ended = await schedules.read(execution, Execution)
     assert (ended.walks.ending, ended.walks.under_way, ended.funds) == ("timed_out", 0, 0)
     assert ended.is_collected

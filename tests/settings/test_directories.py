@@ -13,9 +13,7 @@ DIRECTORIES = [
 
 @pytest.mark.parametrize(("directory", "variable", "default"), DIRECTORIES)
 @pytest.mark.parametrize("value", [None, ""])
-def test_without_its_variable_a_directory_is_in_the_home(
-    monkeypatch, directory, variable, default, value
-):
+def test_directory_defaults_to_home(monkeypatch, directory, variable, default, value):
     monkeypatch.setenv("HOME", "/home/ann")
     if value is None:
         monkeypatch.delenv(variable, raising=False)
@@ -25,6 +23,6 @@ def test_without_its_variable_a_directory_is_in_the_home(
 
 
 @pytest.mark.parametrize(("directory", "variable", "default"), DIRECTORIES)
-def test_its_variable_moves_a_directory(monkeypatch, directory, variable, default):
+def test_variable_overrides_directory(monkeypatch, directory, variable, default):
     monkeypatch.setenv(variable, "/elsewhere")
     assert directory() == Path("/elsewhere/nexus-tools")

@@ -17,39 +17,39 @@ def refusal(variables, **options):
     return caught.value
 
 
-def test_variables_are_read_by_name():
+def test_read_returns_variables_by_name():
     assert read("OURS_", NAMES, {"OURS_NETWORK": "testnet"}) == {"network": "testnet"}
 
 
-def test_an_empty_variable_is_not_set():
+def test_empty_variable_counts_as_unset():
     assert read("OURS_", NAMES, {"OURS_NETWORK": ""}) == {}
 
 
-def test_other_prefixes_are_not_looked_at():
+def test_other_prefixes_are_ignored():
     assert read("OURS_", NAMES, {"THEIRS_NETWORK": "x", "NOT_OURS_NETWORK": "x"}) == {}
 
 
-def test_a_misspelt_variable_is_refused_with_what_was_meant():
+def test_misspelled_variable_is_rejected_with_suggestion():
     error = refusal({"OURS_NETWROK": "secret.example.com"})
     assert (error.code, error.hint) == ("variable_unknown", "did you mean OURS_NETWORK?")
     assert "OURS_NETWROK" in error.message
     assert "secret.example.com" not in str(error)
 
 
-def test_even_an_empty_misspelt_variable_is_refused():
+def test_empty_misspelled_variable_is_rejected():
     assert refusal({"OURS_NETWROK": ""}).code == "variable_unknown"
 
 
-def test_a_variable_like_none_of_ours_is_refused_with_all_of_them():
-    assert refusal({"OURS_XYZ": "1"}).hint == "known are OURS_NETWORK, OURS_WALLET"
+def test_unknown_variable_is_rejected_with_known_names():
+    assert refusal({"OURS_XYZ": "1"}).hint == "Use one of OURS_NETWORK, OURS_WALLET."
 
 
-def test_variables_with_another_reader_are_left_to_it():
+def test_excluded_prefix_is_ignored():
     assert read("OURS_", NAMES, {"OURS_LEADER_ANYTHING": "1"}, elsewhere="OURS_LEADER_") == {}
     assert refusal({"OURS_LEADR_ANYTHING": "1"}, elsewhere="OURS_LEADER_").code
 
 
-def test_without_being_given_one_the_environment_of_the_process_is_read(monkeypatch):
+def test_read_defaults_to_process_environment(monkeypatch):
     monkeypatch.setenv("OURS_WALLET", "alice")
     assert read("OURS_", NAMES) == {"wallet": "alice"}
 
@@ -60,15 +60,15 @@ def options(group):
         yield from options(command) if isinstance(command, click.Group) else command.params
 
 
-def test_each_variable_of_an_option_is_known():
-    named = {each.envvar for each in options(app) if each.envvar} - {"BIND_ADDR"}
+def test_variables_of_options_are_known():
+    named = {option.envvar for option in options(app) if option.envvar} - {"BIND_ADDR"}
     ours = {environment.PREFIX + name.upper() for name in environment.NAMES}
     of_tools = {environment.TOOL_PREFIX + name.upper() for name in environment.TOOL_NAMES}
     assert named
     assert named <= ours | of_tools
 
 
-def test_a_command_refuses_what_is_misspelt(monkeypatch):
+def test_command_rejects_misspelled_variable(monkeypatch):
     for variable in ("NEXUS_TOOLS_NETWROK", "NEXUS_TOOL_TLS_CERT_PAHT"):
         with monkeypatch.context() as patch:
             patch.setenv(variable, "x")

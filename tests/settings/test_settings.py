@@ -49,25 +49,25 @@ def code_of(call, *arguments):
 # --- Networks
 
 
-def test_a_network_of_the_sui_cli_is_found(home, sui_files):
+def test_network_of_sui_cli_is_found(home, sui_files):
     folder = sui_files(home)
     found = Settings.load().locate_network("private")
     assert (found.what.url, found.source) == ("https://sui.example.com", "sui")
     assert found.file == folder / "client.yaml"
 
 
-def test_another_folder_of_the_sui_cli_can_be_named(home, sui_files, monkeypatch, tmp_path):
+def test_sui_config_dir_is_used(home, sui_files, monkeypatch, tmp_path):
     monkeypatch.setenv("SUI_CONFIG_DIR", str(sui_files(tmp_path / "elsewhere")))
     assert Settings.load().locate_network("private").source == "sui"
 
 
-def test_a_network_of_pysui_is_found(home):
+def test_network_of_pysui_is_found(home):
     write_pysui(home, [("mine", "sui.example.com:443")])
     found = Settings.load().locate_network("mine")
     assert (found.what.url, found.source) == ("https://sui.example.com:443", "pysui")
 
 
-def test_ours_come_before_the_well_known_and_those_before_others(home, sui_files):
+def test_network_sources_have_precedence(home, sui_files):
     sui_files(home)
     settings = Settings.load()
     assert settings.locate_network("testnet").source == "well-known"
@@ -79,7 +79,7 @@ def test_ours_come_before_the_well_known_and_those_before_others(home, sui_files
     assert settings.locate_network("private").source == "nexus-tools"
 
 
-def test_a_name_with_two_meanings_is_refused_with_both_places(home, sui_files):
+def test_ambiguous_network_name_is_rejected(home, sui_files):
     sui_files(home)
     write_pysui(home, [("private", "other.example.com:443")])
     with pytest.raises(NexusError) as caught:
@@ -89,19 +89,19 @@ def test_a_name_with_two_meanings_is_refused_with_both_places(home, sui_files):
         assert told in caught.value.message
 
 
-def test_a_name_with_one_meaning_in_two_places_is_found(home, sui_files):
+def test_equal_networks_in_two_files_are_found(home, sui_files):
     sui_files(home)
     write_pysui(home, [("private", "https://sui.example.com")])
     assert Settings.load().locate_network("private").source == "sui"
 
 
-def test_a_network_that_speaks_no_grpc_is_said_to(home):
+def test_network_without_grpc_is_rejected(home):
     write_pysui(home, [("graph", "https://graphql.example.com/graphql")], protocol=1)
     assert code_of(Settings.load().find_network, "graph") == "network_not_grpc"
     assert code_of(Settings.load().find_network, "nowhere") == "network_unknown"
 
 
-def test_other_files_are_not_read_for_what_is_ours(home):
+def test_other_files_are_not_read_for_own_networks(home):
     folder = home / ".sui" / "sui_config"
     folder.mkdir(parents=True)
     (folder / "client.yaml").write_text("[")
@@ -109,30 +109,34 @@ def test_other_files_are_not_read_for_what_is_ours(home):
     assert code_of(Settings.load().find_network, "nowhere") == "sui_files_invalid"
 
 
-def test_all_networks_are_those_that_can_be_found(home, sui_files):
+def test_all_networks_lists_every_source(home, sui_files):
     sui_files(home)
     settings = Settings.load()
-    networks = {each.what.name: each for each in settings.all_networks(pytest.fail)}
+    networks = {
+        all_network.what.name: all_network for all_network in settings.all_networks(pytest.fail)
+    }
     assert {"localnet", "testnet", "private", "local"} <= set(networks)
-    for name, each in networks.items():
-        assert settings.locate_network(name) == each
+    for name, network in networks.items():
+        assert settings.locate_network(name) == network
 
 
-def test_a_file_of_others_that_is_broken_is_told_and_hides_nothing_else(home):
+def test_broken_file_is_reported_and_skipped(home):
     folder = home / ".sui" / "sui_config"
     folder.mkdir(parents=True)
     (folder / "client.yaml").write_text("[")
     write_pysui(home, [("mine", "sui.example.com:443")], [("alice", 1)])
     settings, told = Settings.load(), []
-    assert "mine" in {each.what.name for each in settings.all_networks(told.append)}
-    assert [each.what.alias for each in settings.all_accounts(told.append)] == ["alice"]
+    assert "mine" in {all_network.what.name for all_network in settings.all_networks(told.append)}
+    assert [all_account.what.alias for all_account in settings.all_accounts(told.append)] == [
+        "alice"
+    ]
     assert [error.code for error in told] == ["sui_files_invalid"] * 2
 
 
 # --- Keys
 
 
-def test_a_key_of_the_sui_cli_is_found_by_alias_and_address(home, sui_files):
+def test_key_of_sui_cli_is_found_by_alias_and_address(home, sui_files):
     sui_files(home)
     settings = Settings.load()
     for which in ("ruby", SUI_ADDRESS):
@@ -140,13 +144,13 @@ def test_a_key_of_the_sui_cli_is_found_by_alias_and_address(home, sui_files):
         assert settings.locate_account(which).source == "sui"
 
 
-def test_a_key_of_pysui_is_found(home):
+def test_key_of_pysui_is_found(home):
     write_pysui(home, keys=[("alice", 1)])
     key = Settings.load().find_key("alice")
     assert key.to_keystore() == entry(1)
 
 
-def test_our_alias_comes_before_that_of_others_whose_address_still_finds_theirs(home, sui_files):
+def test_own_alias_has_precedence(home, sui_files):
     sui_files(home)
     settings = Settings.load()
     ours, _ = settings.open_wallet().new("ruby")
@@ -154,7 +158,7 @@ def test_our_alias_comes_before_that_of_others_whose_address_still_finds_theirs(
     assert str(settings.find_key(SUI_ADDRESS).address) == SUI_ADDRESS
 
 
-def test_an_alias_of_two_keys_is_refused_with_both_places(home, sui_files):
+def test_ambiguous_alias_is_rejected(home, sui_files):
     sui_files(home)
     write_pysui(home, keys=[("ruby", 1)])
     with pytest.raises(NexusError) as caught:
@@ -165,12 +169,12 @@ def test_an_alias_of_two_keys_is_refused_with_both_places(home, sui_files):
     assert "PysuiConfig.json" in caught.value.message
 
 
-def test_an_unknown_key_is_said_so(home, sui_files):
+def test_unknown_key_is_rejected(home, sui_files):
     sui_files(home)
     assert code_of(Settings.load().find_key, "emerald") == "account_unknown"
 
 
-def test_a_key_of_others_signs_only_if_it_is_chosen(home, sui_files):
+def test_external_key_signs_only_when_selected(home, sui_files):
     sui_files(home)
     settings = Settings.load()
     with pytest.raises(NexusError, match="ruby") as caught:
@@ -180,7 +184,7 @@ def test_a_key_of_others_signs_only_if_it_is_chosen(home, sui_files):
     assert str(Settings.load().find_key().address) == SUI_ADDRESS
 
 
-def test_choosing_a_key_of_ours_ends_the_choice_of_another(home, sui_files):
+def test_selecting_own_key_replaces_external_selection(home, sui_files):
     sui_files(home)
     settings = Settings.load()
     ours, _ = settings.open_wallet().new("mine")
@@ -189,7 +193,7 @@ def test_choosing_a_key_of_ours_ends_the_choice_of_another(home, sui_files):
     assert Settings.load().find_key().address == ours.address
 
 
-def test_the_setting_may_name_a_key_of_others(home, sui_files, monkeypatch):
+def test_wallet_setting_accepts_external_key(home, sui_files, monkeypatch):
     sui_files(home)
     monkeypatch.setenv("NEXUS_TOOLS_WALLET", "ruby")
     assert str(Settings.load().find_key().address) == SUI_ADDRESS
@@ -232,7 +236,7 @@ def test_save_removes_only_what_was_removed_here(home):
     assert found.deployments == {"testnet": {"package": "0x3"}}
 
 
-def test_many_commands_that_save_at_once_lose_nothing(home):
+def test_concurrent_saves_lose_no_change(home):
     ready = threading.Barrier(8)
 
     def remember(number):

@@ -36,7 +36,7 @@ from nexus_tools.sui.support.uleb128 import write_uleb128
         ),
     ],
 )
-def test_a_value_has_the_bytes_of_the_specification(codec, value, encoded):
+def test_value_has_the_bytes_of_the_specification(codec, value, encoded):
     assert codec.encode(value).hex() == encoded
     assert codec.decode(bytes.fromhex(encoded)) == value
 
@@ -54,7 +54,7 @@ def test_a_value_has_the_bytes_of_the_specification(codec, value, encoded):
         (2**32 - 1, "ffffffff0f"),
     ],
 )
-def test_a_length_is_written_in_uleb128(length, encoded):
+def test_length_is_written_in_uleb128(length, encoded):
     out = bytearray()
     write_uleb128(length, out)
     assert out.hex() == encoded
@@ -64,7 +64,7 @@ def test_a_length_is_written_in_uleb128(length, encoded):
 @pytest.mark.parametrize(
     "encoded", ["8000", "808000", "ffffffff10", "8080808080", "ffffffffff01", "80808080808001"]
 )
-def test_a_length_that_is_too_long_or_not_in_shortest_form_is_refused(encoded):
+def test_length_that_is_too_long_or_not_minimal_is_refused(encoded):
     with pytest.raises(BcsError):
         bcs.read_uleb128(bytes.fromhex(encoded), 0)
 
@@ -89,34 +89,34 @@ POINT = bcs.struct(Point, bcs.u8, bcs.string)
 EITHER = bcs.choice("Either", (Point, POINT), bcs.wrapper(Other, POINT))
 
 
-def test_a_struct_is_its_fields_in_order():
+def test_struct_is_its_fields_in_order():
     assert POINT.encode(Point(7, "a")) == b"\x07\x01a"
     assert POINT.decode(b"\x07\x01a") == Point(7, "a")
 
 
-def test_an_enum_is_the_number_of_its_variant_and_the_variant():
+def test_enum_is_its_variant_number_and_the_variant():
     assert EITHER.encode(Other(Point(7, "a"))) == b"\x01\x07\x01a"
     assert EITHER.decode(b"\x00\x07\x01a") == Point(7, "a")
 
 
-def test_an_enum_without_data_is_a_number():
+def test_enum_without_data_is_a_number():
     codec = bcs.unit_enum(Colour)
     assert codec.encode(Colour.BLUE) == b"\1"
     assert codec.decode(b"\0") is Colour.RED
 
 
-def test_a_type_may_contain_itself():
+def test_type_may_contain_itself():
     nested: Codec = bcs.vector(bcs.lazy(lambda: nested))
     assert nested.encode(((), ((),))) == bytes.fromhex("02000100")
     assert nested.decode(bytes.fromhex("02000100")) == ((), ((),))
 
 
-def test_a_struct_with_another_number_of_codecs_is_a_mistake():
+def test_struct_refuses_another_number_of_codecs():
     with pytest.raises(TypeError):
         bcs.struct(Point, bcs.u8)
 
 
-def test_a_codec_reads_and_writes_and_nothing_else():
+def test_codec_only_reads_and_writes():
     assert not hasattr(bcs.struct(Point, bcs.u8, bcs.u8), "read_all")
 
 
@@ -138,7 +138,7 @@ def test_a_codec_reads_and_writes_and_nothing_else():
         (EITHER, ""),
     ],
 )
-def test_bytes_that_are_no_such_value_are_refused(codec, encoded):
+def test_decode_refuses_other_bytes(codec, encoded):
     with pytest.raises(BcsError):
         codec.decode(bytes.fromhex(encoded))
 
@@ -160,7 +160,7 @@ def test_bytes_that_are_no_such_value_are_refused(codec, encoded):
         (bcs.string, "\ud800"),
     ],
 )
-def test_a_value_that_does_not_fit_its_type_is_refused(codec, value):
+def test_encode_refuses_values_of_another_type(codec, value):
     with pytest.raises(BcsError):
         codec.encode(value)
 
@@ -185,7 +185,7 @@ codecs = st.deferred(
 
 
 @given(st.data())
-def test_what_is_written_is_read_back(data):
+def test_encoded_value_is_decoded(data):
     codec, values = data.draw(codecs)
     value = data.draw(values)
     encoded = codec.encode(value)
@@ -194,7 +194,7 @@ def test_what_is_written_is_read_back(data):
 
 
 @given(st.data(), st.binary(max_size=64))
-def test_bytes_have_one_reading_or_none(data, noise):
+def test_bytes_have_at_most_one_value(data, noise):
     codec, _ = data.draw(codecs)
     try:
         value = codec.decode(noise)

@@ -1,4 +1,4 @@
-"""Frameworks of others: from a folder, or from a node, which is asked once."""
+"""Frameworks from a folder, or from a node that is queried once."""
 
 import asyncio
 
@@ -14,41 +14,41 @@ def find(source, cache):
     return asyncio.run(find_release(str(source), cache))
 
 
-def test_a_framework_is_found_in_a_folder(tmp_path):
+def test_framework_is_read_from_folder(tmp_path):
     write_release(embedded_release(), tmp_path / "modules")
-    found = find(tmp_path / "modules", tmp_path / "cache")
-    assert found.digests == embedded_release().digests
+    release = find(tmp_path / "modules", tmp_path / "cache")
+    assert release.digests == embedded_release().digests
     assert not (tmp_path / "cache").exists()
 
 
-def test_that_of_a_node_is_read_once(tmp_path):
+def test_framework_of_node_is_read_once(tmp_path):
     with ThreadedLocalnet() as net:
         first = find(net.url, tmp_path)
         url = net.url
-    again = find(f"{url}/", tmp_path)  # nobody listens there any more
+    again = find(f"{url}/", tmp_path)  # no server listens there now
     assert first.name == again.name == url
     assert first.digests == again.digests == embedded_release().digests
     assert (tmp_path / "frameworks" / first.digest / "0x2" / "coin.mv").is_file()
 
 
-def test_one_that_was_changed_since_it_was_read_is_read_again(tmp_path):
+def test_changed_cache_entry_is_read_again(tmp_path):
     with ThreadedLocalnet() as net:
-        known = find(net.url, tmp_path)
-        file = tmp_path / "frameworks" / known.digest / "0x1" / "vector.mv"
+        release = find(net.url, tmp_path)
+        file = tmp_path / "frameworks" / release.digest / "0x1" / "vector.mv"
         original = file.read_bytes()
         file.unlink()
-        assert find(net.url, tmp_path).digest == known.digest
+        assert find(net.url, tmp_path).digest == release.digest
         assert file.read_bytes() == original
 
 
-def test_a_node_that_is_not_there_is_an_error(tmp_path):
+def test_unreachable_node_raises(tmp_path):
     with ThreadedLocalnet() as net:
         url = net.url
     with pytest.raises(UnreachableError):
         find(url, tmp_path)
 
 
-def test_what_is_neither_a_folder_nor_a_url_is_refused(tmp_path):
+def test_find_release_rejects_other_sources(tmp_path):
     with pytest.raises(UsageError, match="neither a folder nor the URL") as caught:
         find("mainnet", tmp_path)
     assert caught.value.code == "framework_source_invalid"

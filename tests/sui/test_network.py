@@ -7,17 +7,17 @@ from nexus_tools.errors import UsageError
 from nexus_tools.sui.network import LOCALNET, MAINNET, NETWORKS, Endpoint, Network
 
 
-def test_the_presets_are_the_four_networks():
+def test_presets_are_the_four_networks():
     assert set(NETWORKS) == {"localnet", "devnet", "testnet", "mainnet"}
     assert NETWORKS["testnet"].url == "https://fullnode.testnet.sui.io:443"
 
 
-def test_a_localnet_is_plaintext_and_mainnet_is_not():
+def test_localnet_is_plaintext_and_mainnet_uses_tls():
     assert LOCALNET.endpoint() == Endpoint("127.0.0.1", 9000, tls=False)
     assert MAINNET.endpoint() == Endpoint("fullnode.mainnet.sui.io", 443, tls=True)
 
 
-def test_the_port_follows_from_the_scheme():
+def test_port_follows_from_the_scheme():
     assert Endpoint.parse("http://node.example").port == 80
     assert Endpoint.parse("https://node.example/").port == 443
     assert Endpoint.parse("http://[::1]:9000").host == "::1"
@@ -26,7 +26,7 @@ def test_the_port_follows_from_the_scheme():
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:9000", "ftp://x", "http://", "http://h/path", "http://h:99999", ""]
 )
-def test_what_is_no_url_of_a_node_is_refused(url):
+def test_endpoint_refuses_invalid_node_urls(url):
     with pytest.raises(UsageError) as caught:
         Endpoint.parse(url)
     assert caught.value.code == "network_url_invalid"

@@ -32,7 +32,7 @@ def reference(object_id):
     return ObjectReference(object_id, 1, Digest(bytes(32)))
 
 
-def test_a_payment_splits_the_gas_coin_and_transfers_the_new_coin():
+def test_payment_splits_the_gas_coin_and_transfers_the_new_coin():
     builder = TransactionBuilder()
     coin = builder.split_coins(builder.gas, [1000])
     builder.transfer_objects([coin[0]], BOB)
@@ -44,7 +44,7 @@ def test_a_payment_splits_the_gas_coin_and_transfers_the_new_coin():
     )
 
 
-def test_each_command_is_referred_to_by_its_number():
+def test_commands_are_referenced_by_their_number():
     builder = TransactionBuilder()
     first = builder.move_call(PACKAGE, "shop", "open", type_arguments=[SUI])
     second = builder.make_move_vec([first], Primitive.U8)
@@ -57,7 +57,7 @@ def test_each_command_is_referred_to_by_its_number():
     )
 
 
-def test_coins_that_are_split_can_be_iterated():
+def test_split_coins_can_be_iterated():
     builder = TransactionBuilder()
     first, second = builder.split_coins(builder.gas, [1, 2])
     assert (first, second) == (NestedResult(0, 0), NestedResult(0, 1))
@@ -69,7 +69,7 @@ def test_results_of_unknown_number_cannot_be_iterated():
         list(result)
 
 
-def test_publish_and_upgrade_carry_modules_and_dependencies():
+def test_publish_and_upgrade_contain_modules_and_dependencies():
     builder = TransactionBuilder()
     ticket = builder.publish([b"\1"], [Address.of(1)])
     builder.upgrade([b"\2"], [Address.of(2)], PACKAGE, ticket)
@@ -79,13 +79,13 @@ def test_publish_and_upgrade_carry_modules_and_dependencies():
     )
 
 
-def test_the_clock_is_an_immutable_shared_object_of_version_1():
+def test_clock_is_an_immutable_shared_object_of_version_1():
     builder = TransactionBuilder()
     builder.object(CLOCK)
     assert builder.finish().inputs == (SharedObject(CLOCK, 1, mutable=False),)
 
 
-def test_an_object_is_an_input_once_and_mutable_if_any_use_is():
+def test_object_is_one_input_and_mutable_if_any_use_is():
     builder = TransactionBuilder()
     first = builder.object(THING, mutable=False)
     second = builder.object(THING, mutable=True)
@@ -94,14 +94,14 @@ def test_an_object_is_an_input_once_and_mutable_if_any_use_is():
     assert builder.unresolved() == (UnresolvedObject(THING, mutable=True),)
 
 
-def test_a_resolved_shared_object_becomes_mutable_if_any_use_is():
+def test_resolved_shared_object_becomes_mutable_if_any_use_is():
     builder = TransactionBuilder()
     builder.resolved(SharedObject(THING, 3, mutable=False))
     builder.object(THING, mutable=True)
     assert builder.finish().inputs == (SharedObject(THING, 3, mutable=True),)
 
 
-def test_an_owned_object_that_is_known_needs_no_resolution():
+def test_known_owned_object_needs_no_resolution():
     builder = TransactionBuilder()
     argument = builder.resolved(OwnedObject(reference(THING)))
     assert builder.object(THING) == argument
@@ -116,7 +116,7 @@ def test_objects_are_resolved_at_the_end():
     assert builder.finish({THING: resolved}).inputs[1] == resolved
 
 
-def test_an_object_that_nobody_resolved_is_named():
+def test_unresolved_object_is_named_in_the_error():
     builder = TransactionBuilder()
     builder.object(THING)
     with pytest.raises(ValidationError) as caught:
@@ -125,7 +125,7 @@ def test_an_object_that_nobody_resolved_is_named():
     assert str(THING) in caught.value.message
 
 
-def test_the_largest_pure_input_is_taken_and_a_larger_one_refused():
+def test_pure_input_has_a_maximum_size():
     builder = TransactionBuilder()
     builder.pure(bcs.fixed(MAX_PURE_BYTES, bytes), bytes(MAX_PURE_BYTES))
     with pytest.raises(ValidationError) as caught:
@@ -133,20 +133,20 @@ def test_the_largest_pure_input_is_taken_and_a_larger_one_refused():
     assert caught.value.code == "pure_input_too_large"
 
 
-def test_a_short_byte_vector_is_one_input():
+def test_short_byte_vector_is_one_input():
     builder = TransactionBuilder()
     assert builder.byte_vector(b"\1\2") == InputArgument(0)
     assert builder.finish().inputs == (Pure(b"\2\1\2"),)
 
 
-def test_a_long_byte_vector_is_joined_from_inputs_that_fit():
+def test_long_byte_vector_is_joined_from_smaller_inputs():
     data = bytes(range(256)) * 200
     builder = TransactionBuilder()
     assert builder.byte_vector(data) == InputArgument(0)
     built = builder.finish()
-    chunks = [bcs.byte_vector.decode(each.value) for each in built.inputs]
+    chunks = [bcs.byte_vector.decode(input_.value) for input_ in built.inputs]
     assert b"".join(chunks) == data
-    assert all(len(each.value) <= MAX_PURE_BYTES for each in built.inputs)
+    assert all(len(input_.value) <= MAX_PURE_BYTES for input_ in built.inputs)
     functions = [command.function for command in built.commands]
     assert functions == ["append"] * (len(chunks) - 1)
     assert [command.arguments for command in built.commands] == [
@@ -154,7 +154,7 @@ def test_a_long_byte_vector_is_joined_from_inputs_that_fit():
     ]
 
 
-def test_what_is_built_can_be_written():
+def test_built_transaction_can_be_encoded():
     builder = TransactionBuilder()
     builder.transfer_objects([builder.gas], BOB)
     built = builder.finish()

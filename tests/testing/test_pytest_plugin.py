@@ -64,7 +64,7 @@ def test_a_run_that_does_not_use_it_imports_nothing_of_the_network():
     )
     plugin = ("pytest_plugin", "pytest_plugin.given", "pytest_plugin.session")
     rooms = ("directories", "errors", "late_imports", *plugin, "units", "version")
-    imported = ["nexus_tools", *(f"nexus_tools.{each}" for each in rooms)]
+    imported = ["nexus_tools", *(f"nexus_tools.{room}" for room in rooms)]
     assert done.stdout.split() == imported
 
 
@@ -496,10 +496,10 @@ def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(
     result.assert_outcomes(passed=2, skipped=3)
     result.stdout.fnmatch_lines(
         [
-            f"localnet: {net.url}, which keeps its state: no snapshot before a test, no revert",
-            f"SKIPPED*{net.url} is another process's network: its clock is not ours to move",
-            f"SKIPPED*{net.url} is another process's network: it cannot go back to a snapshot",
-            f"SKIPPED*{net.url} is another process's network: its transactions cannot be traced",
+            f"localnet: {net.url} (shared: changes of tests are not reverted)",
+            f"SKIPPED*{net.url} belongs to another process: cannot advance its clock",
+            f"SKIPPED*{net.url} belongs to another process: cannot revert it to a snapshot",
+            f"SKIPPED*{net.url} belongs to another process: cannot trace its transactions",
         ]
     )
 

@@ -56,13 +56,13 @@ def test_addresses_in_a_function_are_written_with_all_their_digits(document):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"witness": "Add"}, "no type"),
-        ({"objects": ["6"]}, "no address"),
+        ({"witness": "Add"}, "invalid type"),
+        ({"objects": ["6"]}, "expected an address"),
         ({"objects": ["0x6"] * 17}, "at most 16"),
         ({"type_arguments": ["u64"] * 9}, "at most 8"),
-        ({"gas": 50_000_001}, "up to 50000000"),
-        ({"gas": 1.5}, "whole number"),
-        ({"closed_by": "nobody"}, "neither 'leaders' nor 'anyone'"),
+        ({"gas": 50_000_001}, "0 to 50000000"),
+        ({"gas": 1.5}, "an integer"),
+        ({"closed_by": "nobody"}, "'leaders' or 'anyone'"),
         ({"package": "0x2"}, "unknown fields: package"),
     ],
 )
@@ -105,7 +105,7 @@ def test_unknown_fields_are_named(document):
 
 @pytest.mark.parametrize("value", [None, [], "x", 1])
 def test_a_document_is_an_object(value):
-    with pytest.raises(ValidationError, match="no JSON object"):
+    with pytest.raises(ValidationError, match="expected a JSON object"):
         ToolDefinition.parse(value)
 
 
@@ -192,7 +192,7 @@ def test_descriptions_are_measured_in_bytes(document):
 @pytest.mark.parametrize("kind", ["", "OFFCHAIN", None, 1, ["offchain"]])
 def test_other_types_are_refused(document, kind):
     document["type"] = kind
-    with pytest.raises(ValidationError, match="neither 'offchain' nor 'onchain'"):
+    with pytest.raises(ValidationError, match="must be 'offchain' or 'onchain'"):
         ToolDefinition.parse(document)
 
 

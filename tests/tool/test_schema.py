@@ -292,5 +292,5 @@ def test_an_input_has_as_many_ports_as_the_registry_takes():
 def test_an_error_names_the_schema_that_is_wrong(check, name, schema):
     with pytest.raises(ValidationError) as caught:
         check(schema)
-    assert caught.value.message.startswith(f"the {name} schema is wrong at ")
+    assert caught.value.message.startswith(f"the {name} schema is invalid at ")
     assert caught.value.details["schema"] == name

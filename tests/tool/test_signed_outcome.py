@@ -118,10 +118,13 @@ def test_a_response_without_the_header_has_no_signature():
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"body": b'{"ok":{"result":4}}'}, "not that of this answer"),
-        ({"body": b'{"err":{"result":3}}'}, "not that of this answer"),
-        ({"request": REQUEST | {"nexus-invocation": "0x" + "c4" * 32}}, "not that of this answer"),
-        ({"asked": b'{"a":1.5,"b":3}'}, "not that of this answer"),
+        ({"body": b'{"ok":{"result":4}}'}, "does not match this answer"),
+        ({"body": b'{"err":{"result":3}}'}, "does not match this answer"),
+        (
+            {"request": REQUEST | {"nexus-invocation": "0x" + "c4" * 32}},
+            "does not match this answer",
+        ),
+        ({"asked": b'{"a":1.5,"b":3}'}, "does not match this answer"),
         ({"key": OTHER}, "a key that the tool does not have"),
         ({"signer": "xyz.example.math.mul@1"}, "a key that the tool does not have"),
     ],

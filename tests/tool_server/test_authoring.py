@@ -305,7 +305,7 @@ async def test_only_declared_variants_may_be_returned(returned):
     async def bad() -> Done:
         return returned
 
-    with pytest.raises(ValidationError, match="none of Done") as caught:
+    with pytest.raises(ValidationError, match="one of Done") as caught:
         await bad.invoke({})
     assert caught.value.code == "output_invalid"
 
@@ -381,10 +381,10 @@ async def _two_calls(a: Call, b: Call) -> Done:
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (_no_result, "no Variant"),
+        (_no_result, "not a Variant"),
         (_none, "nothing"),
-        (_plain, "int, which is no Variant"),
-        (_partly, "int, which is no Variant"),
+        (_plain, "int, which is not a Variant"),
+        (_partly, "int, which is not a Variant"),
         (_optional, "nothing"),
         (_unannotated, "a has no annotation"),
         (_variadic, "numbers"),
@@ -433,7 +433,7 @@ def test_a_variant_is_named_in_snake_case():
     async def function() -> Bad:
         return Bad()
 
-    assert "'NotOk' is no name of a variant" in _refused(function).message
+    assert "'NotOk' is not a valid variant name" in _refused(function).message
 
 
 @pytest.mark.parametrize("timeout_ms", [0, 999, 120_001])

@@ -83,7 +83,7 @@ def test_what_is_no_tool_is_refused(target):
 
 @pytest.mark.usefixtures("module")
 def test_a_file_that_is_none_of_python_is_said_so():
-    with pytest.raises(UsageError, match=r"workflow\.json is no Python file"):
+    with pytest.raises(UsageError, match=r"workflow\.json is not a Python file"):
         load("workflow.json")
 
 

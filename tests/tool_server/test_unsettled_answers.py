@@ -289,8 +289,7 @@ async def test_an_answer_that_is_larger_than_is_paid_for_stays_here(
     if status == 422:
         assert response.json()["code"] == "output_too_large"
         assert response.json()["detail"] == (
-            "the answer has 13 bytes, 12 are paid for:"
-            " request it with --max-outcome-bytes 13 or more"
+            "the answer has 13 bytes, but only 12 are paid for; use --max-outcome-bytes 13 or more"
         )
 
 

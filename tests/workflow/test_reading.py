@@ -178,8 +178,8 @@ def test_all_that_has_no_shape_is_told_at_once():
         "/vertices/0/name": "This has to be a string.",
         "/vertices/0/kind/variant": "'of_chain' is not one of: off_chain, on_chain. Did you mean "
         "off_chain?",
-        "/vertices/0/kind/tool_fqn": "'add' is no FQN: it has no version: '@' is missing; an "
-        "FQN looks like xyz.example.math.add@1.",
+        "/vertices/0/kind/tool_fqn": "'add' is not a valid FQN: it has no version: '@' is missing. "
+        "Write an FQN such as xyz.example.math.add@1.",
         "/vertices/1": "This has to be an object.",
         "/edges/0": "The field `to` is missing.",
         "/edges/0/from": "The field `output_port` is missing.",

@@ -1,4 +1,4 @@
-"""A small MCP server: temperatures by unit, and the words of a text."""
+"""A small MCP server: conversion of temperatures, and a word count."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,7 @@
-"""Borrow a tool of Hyperpocket: packaged tools, functions and `Tool` classes, with their auth."""
+"""The bridge to Hyperpocket: packaged tools, functions, and `Tool` classes, with authentication.
+
+Begin reading at `bridge.py`; `auth` holds the auth providers, and `child` runs tools in Python.
+"""
 
 from nexus_tools.bridges.hyperpocket.auth import (
     AuthProvider,

@@ -1,4 +1,4 @@
-"""Work that goes on beside something, and ends with it."""
+"""Background tasks that end with the context that started them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -11,13 +11,13 @@ _log = get_logger("nexus_tools.bridges")
 
 
 class Background:
-    """Tasks of one time; a task that breaks is logged, and touches neither others nor that time."""
+    """The tasks of one context. A failing task is logged and does not affect the others."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Have work done; it may be cancelled."""
+        """Start a task and return it; the caller may cancel it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -25,7 +25,7 @@ class Background:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Background"]:
-        """The time in which tasks are started; those that have not ended by then are cancelled."""
+        """Open the context in which tasks may start; unfinished tasks are cancelled at its end."""
         try:
             yield self
         finally:

@@ -25,7 +25,7 @@ from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.tool import ToolFqn
 from nexus_tools.tool_server import Tool
 
-# How much of a folder is looked at.
+# Limits for the search in one folder.
 _MAX_MODULES = 200
 _MAX_BYTES = 2**20
 
@@ -37,7 +37,7 @@ _MARKS = re.compile(
 
 
 def _modules(place: Path) -> list[Path]:
-    """What is loaded for a place: the file, the package, or the folder's files one by one."""
+    """Return the modules to load for a path: the file, the package, or each file in the folder."""
     if place.is_file():
         return [place] if _is_module(place) else []
     if (place / "__init__.py").is_file():
@@ -46,7 +46,7 @@ def _modules(place: Path) -> list[Path]:
 
 
 def _is_recognised(place: Path) -> bool:
-    """Whether a place is a packaged tool, or has modules of tools."""
+    """Return whether a path is a packaged tool or contains modules of tools."""
     return is_packaged(place) or bool(_modules(place))
 
 
@@ -65,13 +65,13 @@ def _is_module(file: Path) -> bool:
 
 
 class HyperpocketBridge:
-    """Packaged tools, and tools in Python.
+    """The bridge to packaged tools and tools in Python.
 
-    `credentials` is the operator's store, `providers` are auth providers by name (as
-    `auth_providers` reads them). With `profile` every tool takes `body`, `profile` and `thread_id`.
-    Without `builds`, tools that have to be built are refused. `variables` overrides the variables
-    of tools, and `credential_names` the names under which they read credentials, both by the
-    tool's own name.
+    `credentials` is the operator's store. `providers` are auth providers by name, as
+    `auth_providers` returns them. With `profile`, every tool accepts `body`, `profile`, and
+    `thread_id`. Without `builds`, tools that require a build are refused. `variables` overrides the
+    variables of tools, and `credential_names` the names under which they read credentials; both by
+    the tool's own name.
     """
 
     system = SYSTEM
@@ -93,63 +93,67 @@ class HyperpocketBridge:
         self._variables = dict(variables or {})
 
     def recognises(self, place: Path) -> bool:
-        """Whether it is a packaged tool's folder, or a module, package or folder of modules."""
+        """Return whether the path is a packaged tool, a module, or a folder of modules."""
         return _is_recognised(place)
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
-        """The tools in a place; packaged ones are built while they are served, not here."""
+        """Return the tools at a path; packaged tools are built later, while they are served."""
         if is_packaged(place):
-            parts = [self._packaged(place, host, naming)]
+            discoveries = [self._packaged(place, host, naming)]
         else:
-            parts = [await self._module(module, host, naming) for module in _modules(place)]
-        found = Discovery.joined(parts)
-        return replace(found, lifespans=(self._serving,) if found.tools else ())
+            discoveries = [await self._module(module, host, naming) for module in _modules(place)]
+        discovery = Discovery.joined(discoveries)
+        return replace(discovery, lifespans=(self._serving,) if discovery.tools else ())
 
     @asynccontextmanager
     async def _serving(self, tools: Collection[Tool]) -> AsyncIterator[None]:
-        """The time in which these tools are served, and built if they are packaged ones."""
+        """Keep sign-ins and the builds of packaged tools running while the tools are served."""
         builds = [tool.build for tool in tools if isinstance(tool, PackagedTool)]
         async with self._authorisation.running(), self._workshop.building(builds):
             yield
 
     async def _module(self, place: Path, host: Host, naming: Naming) -> Discovery:
         try:
-            described = await describe(place, host)
+            description = await describe(place, host)
         except NexusError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, place, error),))
         refused = [
-            Refusal(SYSTEM, f"{place}#{name}", why, fqn=naming.known_fqn(SYSTEM, name))
-            for name, why in described.refused
+            Refusal(SYSTEM, f"{place}#{name}", reason, fqn=naming.known_fqn(SYSTEM, name))
+            for name, reason in description.refused
         ]
         tools = [
-            _one(
+            _discover_one(
                 f"{place}#{declaration.name}",
                 partial(self._python_tool, place, declaration, host, naming),
                 naming.known_fqn(SYSTEM, declaration.name),
             )
-            for declaration in described.tools
+            for declaration in description.tools
         ]
-        asked = [self._requested(place, each, host, naming) for each in described.requested]
-        return Discovery.joined([Discovery(refused=tuple(refused)), *tools, *asked])
+        requested = [
+            self._requested_tool(place, path, host, naming) for path in description.requested
+        ]
+        return Discovery.joined([Discovery(refused=tuple(refused)), *tools, *requested])
 
     def _packaged(self, folder: Path, host: Host, naming: Naming) -> Discovery:
         try:
             manifest = Manifest.read(folder)
         except NexusError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, folder, error),))
-        return _one(
+        return _discover_one(
             folder,
             partial(self._packaged_tool, folder, manifest, host, naming),
             naming.known_fqn(SYSTEM, manifest.declaration.name),
         )
 
-    def _requested(self, place: Path, wanted: str, host: Host, naming: Naming) -> Discovery:
-        """A packaged tool that a module asks for by its path."""
-        folder = place.parent / wanted
-        if "://" not in wanted and is_packaged(folder):
+    def _requested_tool(
+        self, place: Path, requested_path: str, host: Host, naming: Naming
+    ) -> Discovery:
+        """Return a packaged tool that a module requests by its path."""
+        folder = place.parent / requested_path
+        if "://" not in requested_path and is_packaged(folder):
             return self._packaged(folder, host, naming)
-        reason = f"it asks for the packaged tool {wanted[:200]}, which is no folder here"
-        hint = "fetch it, and name its folder as a place of its own"
+        reason = f"it requests the packaged tool {requested_path[:200]}, not a local folder"
+        hint = "Download it, and pass its folder as another location."
         return Discovery(refused=(Refusal(SYSTEM, str(place), reason, hint),))
 
     def _packaged_tool(
@@ -157,10 +161,10 @@ class HyperpocketBridge:
     ) -> PackagedTool:
         language = language_of(manifest, host)
         if manifest.build and not self._builds:
-            raise UsageError("build_refused", "it has to be built, and builds are switched off")
+            raise UsageError("build_refused", "it must be built, but builds are disabled")
         tool = PackagedTool(
             naming.fqn(SYSTEM, manifest.declaration.name),
-            self._configured(manifest.declaration),
+            self._with_operator_variables(manifest.declaration),
             self._authorisation,
             host,
             command=manifest.run,
@@ -174,7 +178,7 @@ class HyperpocketBridge:
     ) -> PythonTool:
         tool = PythonTool(
             naming.fqn(SYSTEM, declaration.name),
-            self._configured(declaration),
+            self._with_operator_variables(declaration),
             self._authorisation,
             host,
             place=place,
@@ -182,16 +186,16 @@ class HyperpocketBridge:
         )
         return tool.called(declaration.name)
 
-    def _configured(self, declaration: Declaration) -> Declaration:
-        """With the operator's variables in place of the tool's own."""
-        mine = self._variables.get(declaration.name, {})
-        return replace(declaration, variables={**declaration.variables, **mine})
+    def _with_operator_variables(self, declaration: Declaration) -> Declaration:
+        """Return the declaration with the operator's variables instead of the tool's own."""
+        operator_variables = self._variables.get(declaration.name, {})
+        return replace(declaration, variables={**declaration.variables, **operator_variables})
 
 
-def _one(
-    source: object, make: Callable[[], BridgedTool], known: ToolFqn | None = None
+def _discover_one(
+    source: object, make: Callable[[], BridgedTool], known_fqn: ToolFqn | None = None
 ) -> Discovery:
     try:
         return Discovery(tools=(make(),))
     except NexusError as error:
-        return Discovery(refused=(Refusal.of(SYSTEM, source, error, known),))
+        return Discovery(refused=(Refusal.of(SYSTEM, source, error, known_fqn),))

@@ -1,4 +1,4 @@
-"""Builds of tools: copies of their folders, what is run once for a content, and when."""
+"""The builds of packaged tools: copies of their folders, a cache by content, and a schedule."""
 
 import hashlib
 import json
@@ -37,21 +37,31 @@ from nexus_tools.sui.support.logs import get_logger
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 5_000
 
-# What other runs and other machines have left in a folder is no part of the tool.
-_ASIDE = {".git", "__pycache__", "node_modules", ".venv", "venv", ".pytest_cache", ".ruff_cache"}
+# Folders that other runs and other machines create; they are not part of the tool.
+_SKIPPED_FOLDERS = {
+    ".git",
+    "__pycache__",
+    "node_modules",
+    ".venv",
+    "venv",
+    ".pytest_cache",
+    ".ruff_cache",
+}
 
 
 def copy_sources(source: Path, target: Path) -> str:
-    """Copy a tool's folder to the new folder `target`, and give the SHA-256 of what is in it.
+    """Copy a tool's folder to the new folder `target`, and return the SHA-256 of its content.
 
-    Links out of the folder are left out. Raises `UsageError` (`tool_too_large`) for more than
-    64 MiB or 5 000 files.
+    Links that lead out of the folder are omitted.
+
+    Raises:
+        UsageError: with code `tool_too_large` for more than 64 MiB or 5 000 files.
     """
     root = source.resolve()
     files = list(islice(_files(root), MAX_FILES + 1))
     if len(files) > MAX_FILES or sum(path.stat().st_size for path in files) > MAX_BYTES:
-        message = f"the folder {source} has more than {MAX_BYTES} bytes or {MAX_FILES} files"
-        raise UsageError("tool_too_large", message, hint="keep data out of the tool's folder")
+        message = f"the folder {source} exceeds {MAX_BYTES} bytes or {MAX_FILES} files"
+        raise UsageError("tool_too_large", message, hint="Move data out of the tool's folder.")
     digest = hashlib.sha256()
     target.mkdir(mode=0o700, parents=True)
     for path in files:
@@ -60,14 +70,14 @@ def copy_sources(source: Path, target: Path) -> str:
         shutil.copyfile(path, place)
         executable = path.stat().st_mode & stat.S_IXUSR
         place.chmod(0o700 if executable else 0o600)
-        digest.update(_line(path.relative_to(root), bool(executable), place))
+        digest.update(_digest_line(path.relative_to(root), bool(executable), place))
     return digest.hexdigest()
 
 
 def private_copy(built: Path, sources: frozenset[str], target: Path) -> None:
-    """Fill `target` for one call: copies of the tool's own files, links to what its build made.
+    """Fill `target` for one call with copies of the tool's files and links to its build results.
 
-    `sources` are the names that its folder had at the top before it was built.
+    `sources` lists the top-level names of the tool's folder before the build.
     """
     for entry in sorted(built.iterdir()):
         place = target / entry.name
@@ -81,15 +91,15 @@ def private_copy(built: Path, sources: frozenset[str], target: Path) -> None:
 
 def _files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _ASIDE)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in sorted(names):
             path = Path(folder, name)
-            # A pipe or device would block; a link may lead to what is none of the tool's business.
+            # A pipe or device would block, and a link may lead to files outside the tool's folder.
             if path.is_file() and path.resolve().is_relative_to(root):
                 yield path
 
 
-def _line(relative: Path, executable: bool, place: Path) -> bytes:
+def _digest_line(relative: Path, executable: bool, place: Path) -> bytes:
     with place.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     return f"{os.fspath(relative)}\0{int(executable)}\0{content}\n".encode(
@@ -109,7 +119,7 @@ BUILD_LIMITS = ProcessLimits(
     processes=256,
 )
 
-# The operator's settings for package managers, which may hold passwords: for the build only.
+# The operator's settings for package managers. They may contain passwords, so only builds get them.
 _SETTINGS = ("pip_", "uv_", "npm_config_")
 _PROXY = "_proxy"
 _SETTINGS_FILES = (Path("/etc/pip.conf"), Path("/etc/npmrc"))
@@ -122,7 +132,7 @@ _log = get_logger("nexus_tools.bridges")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A folder in the cache: `tool` is the built copy, `venv` its environment in Python."""
+    """A folder in the cache: `tool` is the built copy, `venv` its Python environment."""
 
     folder: Path
     language: Language
@@ -134,7 +144,7 @@ class Built:
         return self.folder / "tool"
 
     def environment(self, host: Host) -> dict[str, str]:
-        """What makes programs of the tool's environment be found first."""
+        """Return the variables that put the programs of the tool's environment first on PATH."""
         if self.language is not Language.PYTHON:
             return {}
         venv = self.folder / "venv"
@@ -143,7 +153,7 @@ class Built:
 
 
 class BuildFailedError(NexusError):
-    """A step of a build did not succeed; `log` is the end of what it printed."""
+    """A step of a build failed; `log` is the end of its output."""
 
     def __init__(self, reason: str, log: str) -> None:
         super().__init__("build_failed", reason)
@@ -151,7 +161,7 @@ class BuildFailedError(NexusError):
 
 
 class Build:
-    """The build of one tool: not yet begun, made, or failed."""
+    """The build of one tool: not started, complete, or failed."""
 
     def __init__(self, source: Path, manifest: Manifest, language: Language, host: Host) -> None:
         self.source = source
@@ -163,16 +173,16 @@ class Build:
         self._ended: Event | None = None
 
     def announce(self) -> None:
-        """From now on it is waited for, by `ended`."""
+        """Make `ended` wait for this build from now on."""
         self._ended = Event()
 
     async def ended(self) -> None:
-        """Wait until it is made or has failed; at once if nobody makes it."""
+        """Wait until the build is complete or has failed; return at once if none is planned."""
         if self._ended is not None:
             await self._ended.wait()
 
     async def make(self) -> None:
-        """Build, or take what has been built before; a failure is kept, and not raised."""
+        """Build the tool or reuse an earlier build; a failure is stored and not raised."""
         self.failure = None
         try:
             self.built = await self._make()
@@ -188,25 +198,25 @@ class Build:
         cache = self._host.cache / "hyperpocket"
         await to_thread.run_sync(lambda: cache.mkdir(mode=0o700, parents=True, exist_ok=True))
         folder = Path(await to_thread.run_sync(lambda: tempfile.mkdtemp(dir=cache.resolve())))
-        is_kept = False
+        is_published = False
         try:
             content = await to_thread.run_sync(copy_sources, self.source, folder / "tool")
             sources = frozenset(entry.name for entry in (folder / "tool").iterdir())
             pointer = cache / f"{self._digest(content)}.json"
-            known = _known(pointer)
-            if known is not None:
-                return Built(known, self._language, sources)
+            cached_folder = _cached_build(pointer)
+            if cached_folder is not None:
+                return Built(cached_folder, self._language, sources)
             built = Built(folder, self._language, sources)
             await self._run_steps(built)
             _publish(pointer, folder)
-            is_kept = True
+            is_published = True
             return built
         finally:
-            if not is_kept:
+            if not is_published:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _digest(self, content: str) -> str:
-        """What the result of a build depends on, as far as it is ours to know."""
+        """Return a digest of everything known that determines the result of the build."""
         parts = [
             content,
             self._manifest.build,
@@ -242,7 +252,7 @@ class Build:
 
 
 def build_settings(host: Host) -> list[str]:
-    """The names of the operator's variables that package managers read."""
+    """Return the names of the operator's variables that package managers read."""
     return [
         name
         for name in host.environment
@@ -257,35 +267,35 @@ def _secrets(host: Host) -> Iterator[str]:
         if SECRET_NAME.search(name):
             yield value
         yield from _QUERY.findall(value)
-        for written in _LOGIN.findall(value):
+        for encoded_login in _LOGIN.findall(value):
             # A login without a password is a token.
-            for login in (written, unquote(written)):
+            for login in (encoded_login, unquote(encoded_login)):
                 yield login
                 yield from login.split(":", 1)[1:]
 
 
-# Where packages come from, and where names are looked up.
+# The ports of package indexes and of DNS.
 _PORTS = (NAMES_PORT, 80, 443)
 
 
 def _confinement(host: Host, built: Built) -> Confinement:
-    """A build may change its folder, and fetch packages as the operator's settings say."""
+    """Return the confinement of a build, which may change its folder and fetch packages."""
     settings = [host.environment[name] for name in build_settings(host)]
     ports = [int(port) for text in settings for port in _PORT.findall(text)]
-    confined = host.confined().reading(*_SETTINGS_FILES).writing(built.folder)
-    return confined.connecting(*_PORTS, *ports)
+    confinement = host.confined().reading(*_SETTINGS_FILES).writing(built.folder)
+    return confinement.connecting(*_PORTS, *ports)
 
 
 def _check(finished: Finished) -> None:
     if finished.exit_code != 0:
-        raise BuildFailedError(f"its build failed: {finished.reason()}", finished.log())
+        raise BuildFailedError(f"the build failed: {finished.reason()}", finished.log())
 
 
 def _unreadable(error: OSError) -> NexusError:
-    return NexusError("build_failed", f"its folder could not be copied: {error.strerror}")
+    return NexusError("build_failed", f"cannot copy the folder: {error.strerror}")
 
 
-def _known(pointer: Path) -> Path | None:
+def _cached_build(pointer: Path) -> Path | None:
     try:
         folder = Path(json.loads(pointer.read_bytes())["folder"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -294,20 +304,20 @@ def _known(pointer: Path) -> Path | None:
 
 
 def _publish(pointer: Path, folder: Path) -> None:
-    """Tell the next one where it is. An environment cannot be moved: it stays where it was made."""
-    new = folder / "built.json"
-    new.write_text(json.dumps({"folder": str(folder)}))
-    new.replace(pointer)
+    """Record the location of the build; its environment cannot be moved, so it stays there."""
+    new_pointer = folder / "built.json"
+    new_pointer.write_text(json.dumps({"folder": str(folder)}))
+    new_pointer.replace(pointer)
 
 
-# --- When
+# --- The schedule of builds
 
 
 AT_ONCE = 2
 
 
 class Workshop:
-    """Makes the builds of all tools of a bridge, which share its places."""
+    """The builder of all packaged tools of a bridge, which limits concurrent builds."""
 
     def __init__(self) -> None:
         self._open = 0
@@ -315,14 +325,15 @@ class Workshop:
 
     @asynccontextmanager
     async def building(self, builds: Iterable[Build]) -> AsyncIterator[None]:
-        """The time in which these are built; what is not done at its end is given up."""
-        # The places belong to the event loop of those who use them.
-        places = self._places if self._open and self._places else CapacityLimiter(AT_ONCE)
-        self._places = places
+        """Build the given tools inside this context; unfinished builds are abandoned at its end."""
+        # The limiter belongs to the event loop of its users, so it is created again when none is
+        # open.
+        limiter = self._places if self._open and self._places else CapacityLimiter(AT_ONCE)
+        self._places = limiter
         self._open += 1
 
         async def make(build: Build) -> None:
-            async with places:
+            async with limiter:
                 await build.make()
 
         try:

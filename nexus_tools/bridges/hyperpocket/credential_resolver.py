@@ -1,4 +1,4 @@
-"""The second step of a call: the credentials that a tool needs, or why there are none."""
+"""The second step of a call: the credentials that a tool needs, or the reason for their absence."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,9 +19,9 @@ _log = get_logger("nexus_tools.bridges")
 
 
 class Authorisation:
-    """Finds the auth provider of a tool: that of its handler, that of its provider, or the store.
+    """The choice of a tool's auth provider: that of its handler, of its provider, or the store.
 
-    `names` overrides, by the name of a tool, the variables in which it reads credentials.
+    `names` overrides the variables in which a tool reads credentials, by the name of the tool.
     """
 
     def __init__(
@@ -32,42 +32,42 @@ class Authorisation:
     ) -> None:
         self._store = store
         self._providers = dict(providers)
-        self._names = {tool: tuple(each) for tool, each in names.items()}
+        self._names = {tool: tuple(variables) for tool, variables in names.items()}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The time in which sign-ins are waited for."""
+        """Wait for sign-ins inside this context."""
         async with AsyncExitStack() as stack:
             for provider in self._providers.values():
                 await stack.enter_async_context(provider.running())
             yield
 
     def names(self, tool: str, auth: ToolAuth) -> tuple[str, ...]:
-        """The variables in which a tool reads its credentials."""
+        """Return the variables in which a tool reads its credentials."""
         provider = self._provider(auth)
         return self._names.get(tool) or (provider.names if provider else ()) or auth.names
 
     async def environment(
         self, tool: str, auth: ToolAuth | None, call: ToolCall
     ) -> dict[str, str] | AuthRequired:
-        """The credentials for a call by variable; none for a tool that needs no authentication."""
+        """Return the credentials of a call by variable; empty for a tool without authentication."""
         if auth is None:
             return {}
         provider = self._provider(auth)
         if provider is None:
-            return AuthRequired("the operator keeps no credentials")
+            return AuthRequired("the operator has not configured credentials")
         try:
-            found = await provider.authorise(AuthRequest(auth, call.profile, call.thread_id))
+            result = await provider.authorise(AuthRequest(auth, call.profile, call.thread_id))
         except NexusError as error:
             _log.error("credentials_unusable", provider=auth.provider, reason=str(error))
-            return AuthRequired("the operator's credentials cannot be used at present")
-        if isinstance(found, AuthRequired):
-            return found
+            return AuthRequired("the operator's credentials are currently unavailable")
+        if isinstance(result, AuthRequired):
+            return result
         names = self.names(tool, auth)
-        values = found.environment(names)
-        lacking = [name for name in names if name not in values]
-        if lacking:
-            return AuthRequired(f"the operator's credential has no {', '.join(lacking)}")
+        values = result.environment(names)
+        missing = [name for name in names if name not in values]
+        if missing:
+            return AuthRequired(f"the operator's credential lacks the fields {', '.join(missing)}")
         return values
 
     def _provider(self, auth: ToolAuth) -> AuthProvider | None:
@@ -80,7 +80,7 @@ class Authorisation:
 def auth_required(
     auth: ToolAuth, names: Sequence[str], required: AuthRequired
 ) -> dict[str, dict[str, object]]:
-    """The output that tells a caller to get credentials."""
+    """Return the output that asks the caller to provide credentials."""
     optional: dict[str, object] = {
         "handler": auth.handler,
         "scopes": sorted(auth.scopes),

@@ -1,4 +1,4 @@
-"""A module of tools, described by a process of its own that has imported it."""
+"""The description of a module of tools, made by a separate process that imports the module."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ from nexus_tools.errors import ValidationError
 
 _CHILD = "nexus_tools.bridges.hyperpocket.child"
 
-# A module of tools may import much, and is described once.
+# A module of tools may import many others, but it is described only once.
 _TIME_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleDescription:
-    """The tools of a module, what of it is none and why, and the places that it asks for."""
+    """The tools of a module, its refused candidates with reasons, and the paths it requests."""
 
     tools: tuple[Declaration, ...]
     refused: tuple[tuple[str, str], ...]
@@ -27,42 +27,43 @@ class ModuleDescription:
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> "ModuleDescription":
-        """Read the child's reply; a tool whose `auth` is wrong is refused."""
+        """Parse the child's reply; a tool with an invalid `auth` is refused."""
         tools, refused = (
             [],
-            [(str(each["name"]), str(each["reason"])) for each in document["refused"]],
+            [(str(entry["name"]), str(entry["reason"])) for entry in document["refused"]],
         )
-        for each in document["tools"]:
+        for entry in document["tools"]:
             try:
-                tools.append(_declaration(each))
+                tools.append(_declaration(entry))
             except ValidationError as error:
-                refused.append((str(each["name"]), error.message))
+                refused.append((str(entry["name"]), error.message))
         return cls(tuple(tools), tuple(refused), tuple(map(str, document["requested"])))
 
 
 async def describe(place: Path, host: Host) -> ModuleDescription:
-    """Have the module, or the package, at `place` described.
+    """Return the description of the module or package at `place`.
 
-    Raises `ValidationError` with code `module_broken` if it cannot be imported.
+    Raises:
+        ValidationError: with code `module_broken` if it cannot be imported.
     """
     limits = replace(host.limits, time_ms=max(host.limits.time_ms, _TIME_MS))
     request = {"do": "describe", "path": str(place)}
     reply = await ask_child(host, request, limits, confined_to(host, place))
     if reply.error is not None:
-        message = f"the module cannot be imported: {reply.error.type}: {reply.error.message}"
+        message = f"cannot import the module: {reply.error.type}: {reply.error.message}"
         raise ValidationError("module_broken", message, hint=reply.error.hint(host))
     return ModuleDescription.parse(reply.value or {})
 
 
 def confined_to(host: Host, place: Path) -> Confinement:
-    """What the module, or the package, at `place` may touch: it is loaded with its folder."""
+    """Return the confinement of the module or package at `place`, which includes its folder."""
     return host.confined(place.parent)
 
 
 async def ask_child(
     host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
-    """Ask the side of the bridge that imports the author's code."""
+    """Send a request to the process that imports the author's code, and return its reply."""
     return await ask_in_scratch(host, _CHILD, request, limits, confinement)
 
 

@@ -1,4 +1,4 @@
-"""A packaged tool as its folder declares it: `pocket.json`, or the older two files."""
+"""The manifest of a packaged tool: `pocket.json`, or the two files of the older format."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`language` and `base_image` are "" where the file says none; so is `build`."""
+    """A packaged tool's manifest; `language`, `base_image`, and `build` are "" if missing."""
 
     declaration: Declaration
     language: str
@@ -33,9 +33,10 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Read the folder's `pocket.json`, or else its `config.toml` and `schema.json`.
+        """Read the folder's `pocket.json`, or its `config.toml` and `schema.json`.
 
-        Raises `ValidationError` with code `manifest_invalid` or `auth_invalid`.
+        Raises:
+            ValidationError: with code `manifest_invalid` or `auth_invalid`.
         """
         if (folder / POCKET).is_file():
             return cls.parse(_json(folder / POCKET))
@@ -44,8 +45,8 @@ class Manifest:
 
     @classmethod
     def parse(cls, document: object) -> "Manifest":
-        """Read the content of a `pocket.json`."""
-        fields = _object(document, "it")
+        """Parse the content of a `pocket.json`."""
+        fields = _object(document, "the document")
         tool = _object(fields.get("tool"), "tool")
         entrypoint = _object(fields.get("entrypoint"), "entrypoint")
         declaration = Declaration(
@@ -65,7 +66,7 @@ class Manifest:
 
 
 def is_packaged(folder: Path) -> bool:
-    """Whether a folder has the files of a packaged tool."""
+    """Return whether a folder has the files of a packaged tool."""
     if (folder / POCKET).is_file():
         return True
     return (folder / CONFIG).is_file() and (folder / SCHEMA).is_file()
@@ -73,12 +74,12 @@ def is_packaged(folder: Path) -> bool:
 
 def _variables(value: Any) -> dict[str, str]:
     variables = _object({} if value is None else value, "variables")
-    wrong = [str(name) for name in variables if not _VARIABLE.fullmatch(str(name))]
-    if wrong:
-        raise _invalid(f"{wrong[0][:80]!r} is no name of a variable")
-    if not all(isinstance(each, str | int | float) for each in variables.values()):
-        raise _invalid("a variable is neither a text nor a number")
-    return {name: str(each) for name, each in variables.items()}
+    invalid = [str(name) for name in variables if not _VARIABLE.fullmatch(str(name))]
+    if invalid:
+        raise _invalid(f"{invalid[0][:80]!r} is not a valid variable name")
+    if not all(isinstance(value, str | int | float) for value in variables.values()):
+        raise _invalid("a variable must be a string or a number")
+    return {name: str(value) for name, value in variables.items()}
 
 
 def _text(fields: Mapping[str, Any], name: str, *, required: bool = False) -> str:
@@ -86,13 +87,13 @@ def _text(fields: Mapping[str, Any], name: str, *, required: bool = False) -> st
     if value is None and not required:
         return ""
     if not isinstance(value, str) or "\0" in value or (required and not value.strip()):
-        raise _invalid(f"{name} is missing, or no text")
+        raise _invalid(f"{name} is missing or not a valid string")
     return value
 
 
-def _object(value: Any, what: str) -> Mapping[str, Any]:
+def _object(value: Any, name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise _invalid(f"{what} is no object")
+        raise _invalid(f"{name} must be an object")
     return value
 
 
@@ -100,14 +101,14 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(_content(path))
     except (ValueError, RecursionError) as error:
-        raise _invalid(f"{path.name} is no JSON: {error}") from error
+        raise _invalid(f"{path.name} is not valid JSON: {error}") from error
 
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(_content(path).decode())
     except (ValueError, RecursionError) as error:
-        raise _invalid(f"{path.name} is no TOML: {error}") from error
+        raise _invalid(f"{path.name} is not valid TOML: {error}") from error
 
 
 def _content(path: Path) -> bytes:
@@ -115,14 +116,14 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(MAX_MANIFEST_BYTES + 1)
     except OSError as error:
-        raise _invalid(f"{path.name} cannot be read: {error.strerror}") from error
+        raise _invalid(f"cannot read {path.name}: {error.strerror}") from error
     if len(content) > MAX_MANIFEST_BYTES:
         raise _invalid(f"{path.name} is larger than {MAX_MANIFEST_BYTES} bytes")
     return without_mark(content)
 
 
 def _invalid(problem: str) -> ValidationError:
-    return ValidationError("manifest_invalid", f"the packaged tool is wrong: {problem}")
+    return ValidationError("manifest_invalid", f"the packaged tool is not valid: {problem}")
 
 
 _NODE_MAINS = ("index.js", "main.js", "index.mjs", "dist/index.js")
@@ -130,26 +131,26 @@ _PYTHON_MAINS = ("__main__.py", "main.py")
 
 
 def legacy_document(folder: Path, config: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """The `pocket.json` that says what `config.toml` and `schema.json` mean.
+    """Return the `pocket.json` that is equivalent to a `config.toml` and `schema.json`.
 
-    A tool in Python is installed, and its module run; one in JavaScript likewise. Of another
-    language nothing is known, and `entrypoint` has no `run`.
+    A tool in Python is installed and its module run; a tool in JavaScript likewise. For any other
+    language the command is unknown, so `entrypoint` has no `run`.
     """
     language = str(config.get("language", "")).lower()
     entrypoints = {"python": _python, "node": _node, "javascript": _node, "typescript": _node}
-    find = entrypoints.get(language)
+    find_entrypoint = entrypoints.get(language)
     name = config.get("name")
     return {
         "tool": {"name": name, "description": config.get("description"), "inputSchema": schema},
         "language": language,
         "auth": config.get("auth"),
         "variables": config.get("tool_vars"),
-        "entrypoint": find(folder, str(name)) if find else {},
+        "entrypoint": find_entrypoint(folder, str(name)) if find_entrypoint else {},
     }
 
 
 def _python(folder: Path, name: str) -> dict[str, str]:
-    if any((folder / each).is_file() for each in ("pyproject.toml", "setup.py")):
+    if any((folder / file).is_file() for file in ("pyproject.toml", "setup.py")):
         build = "pip install ."
     else:
         build = "pip install -r requirements.txt" if _has(folder, "requirements.txt") else ""
@@ -158,9 +159,11 @@ def _python(folder: Path, name: str) -> dict[str, str]:
 
 
 def _module(folder: Path, name: str) -> str:
-    """The package that is run by `python -m`: the one named like the tool, or the only one."""
+    """Return the `python -m` command for the package named like the tool, or the only package."""
     packages = sorted(
-        each.name for each in folder.iterdir() if (each / "__main__.py").is_file() and each.is_dir()
+        entry.name
+        for entry in folder.iterdir()
+        if (entry / "__main__.py").is_file() and entry.is_dir()
     )
     if name not in packages and len(packages) != 1:
         return ""

@@ -1,4 +1,4 @@
-"""A packaged tool: its command run by the shell, arguments on standard input."""
+"""A packaged tool: the shell runs its command, with the arguments on standard input."""
 
 import json
 import time
@@ -22,7 +22,7 @@ from nexus_tools.tool_server import NotReadyError
 
 
 class PackagedTool(HyperpocketTool):
-    """A tool whose `command` runs in a copy of its folder, built before it is first called."""
+    """A tool whose `command` runs in a copy of its folder, built before the first call."""
 
     def __init__(
         self,
@@ -55,17 +55,18 @@ class PackagedTool(HyperpocketTool):
         redaction: Redaction,
         limits: ProcessLimits,
     ) -> Mapping[str, Any]:
-        """Run the command; its output is the result if it ends with exit code 0.
+        """Run the command and return its output as the result if the exit code is 0.
 
-        Raises `NotReadyError` while the tool is not built, or if its build failed.
+        Raises:
+            NotReadyError: if the tool is not built yet, or its build failed.
         """
-        began = time.monotonic()
+        started = time.monotonic()
         with move_on_after(limits.time_ms / 1_000):
             await self.build.ended()
         built = self.build.built
         if built is None:
             raise self._not_built()
-        limits = limits.left_since(began)
+        limits = limits.left_since(started)
         finished = redaction.finished(await self._run(built, call, credentials, limits))
         if finished.exit_code != 0:
             return error(finished.reason(), finished=finished)
@@ -76,11 +77,15 @@ class PackagedTool(HyperpocketTool):
     ) -> Finished:
         async with Scratch(self.host.scratch) as scratch:
             await to_thread.run_sync(private_copy, built.tool, built.sources, scratch.work)
-            given = {**self.declaration.variables, **credentials, **built.environment(self.host)}
+            variables = {
+                **self.declaration.variables,
+                **credentials,
+                **built.environment(self.host),
+            }
             return await run(
                 ["/bin/sh", "-c", self._command],
                 scratch=scratch,
-                environment=environment_of(self.host, scratch=scratch, extra=given),
+                environment=environment_of(self.host, scratch=scratch, extra=variables),
                 limits=limits,
                 confinement=self.host.confined(built.folder),
                 input=json.dumps(call.body, ensure_ascii=False).encode("utf-8", "replace"),
@@ -93,11 +98,11 @@ class PackagedTool(HyperpocketTool):
         return NotReadyError(failure.message, code=failure.code, hint=_SEE_LOG)
 
 
-_SEE_LOG = "the operator finds the end of the build's output in the log of the server"
+_SEE_LOG = "The server's log contains the end of the build's output."
 
 
 def _result(finished: Finished) -> Any:
-    """What was printed: its value if it is one JSON text, else the text itself."""
+    """Return the value of the output if it is one JSON text, else the text itself."""
     try:
         return parse_json(finished.stdout)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""A tool in Python: a function or a `Tool` object of a module, called in a process of its own."""
+"""A tool in Python: a function or `Tool` object of a module, called in a separate process."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ from nexus_tools.tool import ToolFqn
 
 
 class PythonTool(HyperpocketTool):
-    """A tool of the module, or of the package, at `place`."""
+    """A tool of the module or package at `place`."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class PythonTool(HyperpocketTool):
         )
 
     def needs(self) -> dict[str, bool]:
-        """Return whether the module is there."""
+        """Return whether the module exists."""
         return {"present": self._place.exists()}
 
     async def run_with(
@@ -52,7 +52,7 @@ class PythonTool(HyperpocketTool):
         redaction: Redaction,
         limits: ProcessLimits,
     ) -> Mapping[str, Any]:
-        """Call the tool; its value is the result, its exception an `err`."""
+        """Call the tool; return its value as the result, or its exception as an `err`."""
         request = {
             "do": "call",
             "path": str(self._place),

@@ -1,4 +1,4 @@
-"""What a packaged tool is run with on a host that has no containers."""
+"""The language runtimes that run packaged tools on a host without containers."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from nexus_tools.errors import UsageError
 
 
 class Language(StrEnum):
-    """What a tool is written in, as far as it matters: Python gets an environment of its own."""
+    """The language of a tool, as far as it matters: Python tools get a virtual environment."""
 
     PYTHON = "python"
     OTHER = "other"
@@ -40,40 +40,41 @@ _LANGUAGES = {
     "uv": _Toolchain(Language.PYTHON, ("uv",)),
 }
 
-# In a container these change the container, here they would change the operator's machine.
+# In a container these commands change the container. Here they would change the operator's machine.
 _SYSTEM_PACKAGES = re.compile(r"(?:^|[\s;&|(])(apt-get|apt|apk|dnf|yum|pacman|brew|sudo)\s")
 
 
 def language_of(manifest: Manifest, host: Host) -> Language:
-    """The language of a tool, if this host can build and run it.
+    """Return the language of a tool if this host can build and run it.
 
-    Raises `UsageError`: `container_needed` for images and builds that nothing here stands for,
-    `program_missing` for a program that the host does not have.
+    Raises:
+        UsageError: with code `container_needed` for images and builds that this host cannot
+            replace, or `program_missing` for a program that the host does not have.
     """
-    found = _SYSTEM_PACKAGES.search(manifest.build)
-    if found:
-        message = f"its build installs packages of the operating system by {found[1]}"
-        hint = "install them yourself, and take that step out of the build"
+    match = _SYSTEM_PACKAGES.search(manifest.build)
+    if match:
+        message = f"its build installs operating system packages with {match[1]}"
+        hint = "Install the packages yourself, and remove that step from the build."
         raise UsageError("container_needed", message, hint=hint)
     toolchains = _toolchains(manifest)
     path = host.environment.get("PATH")
-    for program in dict.fromkeys(each for chain in toolchains for each in chain.programs):
+    for program in dict.fromkeys(name for chain in toolchains for name in chain.programs):
         if shutil.which(program, path=path) is None:
-            message = f"it needs the program {program}, which is not on the PATH"
-            raise UsageError("program_missing", message, hint=f"install {program}")
+            message = f"it requires the program {program}, which is not on the PATH"
+            raise UsageError("program_missing", message, hint=f"Install {program}.")
     is_python = any(chain.language is Language.PYTHON for chain in toolchains)
     return Language.PYTHON if is_python else Language.OTHER
 
 
 def _toolchains(manifest: Manifest) -> list[_Toolchain]:
-    """What the language and the image stand for; one of them has to be known."""
+    """Return the toolchains for the language and the image; at least one must be known."""
     image = manifest.base_image.rpartition("/")[2].partition("@")[0].partition(":")[0]
     chains = [_LANGUAGES[word] for word in (manifest.language, image) if word in _LANGUAGES]
     if chains:
         return chains
     if manifest.base_image:
-        message = f"it runs in the container image {manifest.base_image[:200]}"
-        hint = "name a language in pocket.json if it runs without the image"
+        message = f"it requires the container image {manifest.base_image[:200]}"
+        hint = "If it runs without the image, set its language in pocket.json."
         raise UsageError("container_needed", message, hint=hint)
-    message = f"its language {manifest.language[:80]!r} is none of {', '.join(_LANGUAGES)}"
+    message = f"its language {manifest.language[:80]!r} is not one of {', '.join(_LANGUAGES)}"
     raise UsageError("container_needed", message)

@@ -1,4 +1,4 @@
-"""The flow of a call, the same for every kind of tool: authenticate, then run with credentials."""
+"""The flow of a call for every kind of tool: authenticate, then run with the credentials."""
 
 import time
 from abc import abstractmethod
@@ -22,7 +22,7 @@ SYSTEM = "hyperpocket"
 
 
 class HyperpocketTool(BridgedTool):
-    """A tool with its authentication; a subclass runs it, given the credentials."""
+    """A tool with its authentication; a subclass runs it with the credentials."""
 
     def __init__(
         self,
@@ -53,18 +53,18 @@ class HyperpocketTool(BridgedTool):
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Authenticate, run, and take the credentials out of what came back."""
-        began = time.monotonic()
+        """Authenticate, run the tool, and redact the credentials in its output."""
+        started = time.monotonic()
         call = self._interface.call(arguments)
-        given = await self._authenticate(call)
+        credentials = await self._authenticate(call)
         auth = self.declaration.auth
-        if isinstance(given, AuthRequired):
+        if isinstance(credentials, AuthRequired):
             assert auth is not None
             names = self._authorisation.names(self.declaration.name, auth)
-            return auth_required(auth, names, given)
-        redaction = Redaction.of(given.values())
-        limits = process_limits(self.host.limits, self.timeout_ms).left_since(began)
-        output = await self.run_with(call, given, redaction, limits)
+            return auth_required(auth, names, credentials)
+        redaction = Redaction.of(credentials.values())
+        limits = process_limits(self.host.limits, self.timeout_ms).left_since(started)
+        output = await self.run_with(call, credentials, redaction, limits)
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 
     @abstractmethod
@@ -75,11 +75,11 @@ class HyperpocketTool(BridgedTool):
         redaction: Redaction,
         limits: ProcessLimits,
     ) -> Mapping[str, Any]:
-        """Do the work within `limits`; an output of `ok` or `err`."""
+        """Run the tool within `limits`, and return an output of `ok` or `err`."""
 
     async def _authenticate(self, call: ToolCall) -> dict[str, str] | AuthRequired:
-        declared = self.declaration
-        # An authorization server that is slow leaves no time to run: that is not the tool's fault.
+        declaration = self.declaration
+        # A slow authorization server must not use all the time of the tool.
         with move_on_after(self.timeout_ms / 2_000):
-            return await self._authorisation.environment(declared.name, declared.auth, call)
+            return await self._authorisation.environment(declaration.name, declaration.auth, call)
         return AuthRequired("the authorization server does not respond in time")

@@ -1,4 +1,4 @@
-"""What a tool says of itself: its name, and the authorisation that it needs."""
+"""A tool's declaration: its name, its schema, and the authentication that it needs."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from nexus_tools.errors import ValidationError
 
-# Providers whose credentials tools read by another name than `<PROVIDER>_TOKEN`; first by handler.
+# Providers whose tools do not read `<PROVIDER>_TOKEN`. A name with a handler takes precedence.
 _NAMES: dict[str, tuple[str, ...]] = {
     "linkedin/linkedin-basicauth": ("LINKEDIN_BASIC_AUTH",),
     "apitoken": ("API_TOKEN",),
@@ -26,7 +26,7 @@ _FIELDS = {"auth_provider", "auth_handler", "scopes"}
 
 @dataclass(frozen=True, slots=True)
 class ToolAuth:
-    """What a tool declares: `provider` in lower case, the `handler` of it or "", its `scopes`."""
+    """A tool's declared `provider` in lower case, the provider's `handler` or "", and `scopes`."""
 
     provider: str
     handler: str = ""
@@ -34,31 +34,32 @@ class ToolAuth:
 
     @classmethod
     def parse(cls, document: object) -> "ToolAuth | None":
-        """Read `auth` of a tool; None if it names no provider, as it needs no authentication then.
+        """Parse a tool's `auth`; without a provider, return None for no authentication.
 
-        Raises `ValidationError` with code `auth_invalid`.
+        Raises:
+            ValidationError: with code `auth_invalid`.
         """
         if document is None:
             return None
         if not isinstance(document, Mapping) or not document.keys() <= _FIELDS:
-            raise _invalid(f"it is an object of {', '.join(sorted(_FIELDS))}")
+            raise _invalid(f"it must be an object with {', '.join(sorted(_FIELDS))}")
         provider, handler = (
             _plain(document.get(field), field) for field in ("auth_provider", "auth_handler")
         )
         scopes = document.get("scopes") or []
         if not isinstance(scopes, list) or not all(isinstance(scope, str) for scope in scopes):
-            raise _invalid("scopes is no list of texts")
+            raise _invalid("scopes must be a list of strings")
         return cls(provider.lower(), handler, frozenset(scopes)) if provider else None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The environment variables in which tools of this provider look for credentials."""
-        special = _NAMES.get(self.qualified) or _NAMES.get(self.provider)
-        return special or (f"{_OTHER.sub('_', self.provider.upper())}_TOKEN",)
+        """The environment variables in which tools of this provider read credentials."""
+        known_names = _NAMES.get(self.qualified) or _NAMES.get(self.provider)
+        return known_names or (f"{_OTHER.sub('_', self.provider.upper())}_TOKEN",)
 
     @property
     def qualified(self) -> str:
-        """The provider with the handler, as in `linkedin/linkedin-basicauth`."""
+        """The provider with the handler, for example `linkedin/linkedin-basicauth`."""
         return f"{self.provider}/{self.handler}" if self.handler else self.provider
 
 
@@ -66,19 +67,19 @@ def _plain(value: Any, field: str) -> str:
     if value is None or value == "":
         return ""
     if not isinstance(value, str) or not _PLAIN.fullmatch(value):
-        raise _invalid(f"{field} is no plain name")
+        raise _invalid(f"{field} is not a plain name")
     return value
 
 
 def _invalid(problem: str) -> ValidationError:
-    return ValidationError("auth_invalid", f"the tool's auth is wrong: {problem}")
+    return ValidationError("auth_invalid", f"the tool's auth is not valid: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The fields of the document's `Tool`, and the variables that its kinds have besides.
+    """The declared fields of a `Tool`, and its variables.
 
-    `schema` is its `argument_json_schema`; None means that it takes no arguments.
+    `schema` is its `argument_json_schema`; None means that the tool takes no arguments.
     """
 
     name: str

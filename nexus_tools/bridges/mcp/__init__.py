@@ -1,6 +1,7 @@
-"""MCP: the tools of MCP servers as Nexus tools.
+"""The bridge to MCP servers, which serves their tools as Nexus tools.
 
-What speaks the protocol needs the extra `nexus-tools[mcp]` and is imported when it is needed.
+Begin reading at `bridge.py`. The modules that implement the protocol require the extra
+`nexus-tools[mcp]` and are imported on first use.
 """
 
 from nexus_tools.bridges.mcp.bridge import McpBridge

@@ -1,4 +1,4 @@
-"""Finds the tools of the servers that an `mcp.json` declares."""
+"""The discovery of the tools of all servers that an `mcp.json` declares."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -34,18 +34,18 @@ SYSTEM = "mcp"
 _NAMES = ("mcp.json", ".mcp.json")
 _ENDING = ".mcp.json"
 _DOWNLOAD_HINT = (
-    "its command downloads it, and has no network: install the server and name its program,"
-    " or open the port with --connect 443"
+    "Its command downloads the server, but has no network access. Install the server and name its"
+    " program, or open the port with --connect 443."
 )
 
 
 class McpBridge:
-    """The bridge to MCP servers, of programs as of addresses.
+    """The bridge to MCP servers, both programs and URLs.
 
-    With `pins`, a tool that is not what it was when it was first seen is refused, unless
-    `accept_changes`: then it is pinned as it is now. `generation` `legacy` is for servers that
-    break when they are asked for the newest protocol. With `per_call` each call has a server of its
-    own, for those that keep what callers told them. Needs the extra `nexus-tools[mcp]`.
+    With `pins`, a tool that has changed since it was first seen is refused. With `accept_changes`,
+    it is pinned again instead. `generation` `legacy` is for servers that fail on requests of the
+    newest protocol. With `per_call`, each call has its own server process, for servers that keep
+    state from callers. The bridge requires the extra `nexus-tools[mcp]`.
     """
 
     system = SYSTEM
@@ -66,25 +66,28 @@ class McpBridge:
         self._per_call = per_call
 
     def recognises(self, place: Path) -> bool:
-        """Whether it is an `mcp.json` with `mcpServers`, or a folder that has one."""
+        """Return whether the path is an `mcp.json` with `mcpServers`, or a folder with one."""
         return any(map(_declares_servers, _files(place)))
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
-        """The tools of all servers, each of which is started or reached, listed, and let go.
+        """Return the tools of all servers; each server is connected, listed, and disconnected.
 
-        Raises `UsageError` with code `mcp_missing` without the extra, and `ValidationError` with
-        code `mcp_json_invalid` for a file that cannot be read.
+        Raises:
+            UsageError: with code `mcp_missing` if the extra is not installed.
+            ValidationError: with code `mcp_json_invalid` if the file cannot be read.
         """
         if find_spec("mcp") is None:
-            message = "the library of MCP is not installed"
-            raise UsageError("mcp_missing", message, hint="pip install 'nexus-tools[mcp]'")
+            message = "the MCP library is not installed"
+            raise UsageError("mcp_missing", message, hint="Run `pip install 'nexus-tools[mcp]'`.")
         servers = [
             (file, name, document)
             for file in _files(place)
             for name, document in declared_servers(file).items()
         ]
-        found = await asyncio.gather(*[self._discover(*server, host, naming) for server in servers])
-        return Discovery.joined(found)
+        discoveries = await asyncio.gather(
+            *[self._discover(*server, host, naming) for server in servers]
+        )
+        return Discovery.joined(discoveries)
 
     async def _discover(
         self, file: Path, name: str, document: Any, host: Host, naming: Naming
@@ -157,7 +160,7 @@ class McpBridge:
 
 @asynccontextmanager
 async def _serving(service: Service, tools: Collection[Tool]) -> AsyncIterator[None]:
-    """The time in which tools are served: the server runs if any of them is one of its own."""
+    """Keep the server running while any of its tools is served."""
     if any(isinstance(tool, McpTool) and tool.service is service for tool in tools):
         async with service.running():
             yield
@@ -170,10 +173,10 @@ def _files(place: Path) -> list[Path]:
         return [place] if place.name in _NAMES or place.name.endswith(_ENDING) else []
     if not place.is_dir():
         return []
-    named = [place / name for name in _NAMES]
+    candidates = [place / name for name in _NAMES]
     return [
         file
-        for file in dict.fromkeys([*named, *sorted(place.glob(f"*{_ENDING}"))])
+        for file in dict.fromkeys([*candidates, *sorted(place.glob(f"*{_ENDING}"))])
         if file.is_file()
     ]
 
@@ -186,10 +189,10 @@ def _declares_servers(file: Path) -> bool:
 
 
 def _reason(failed: CallFailedError) -> str:
-    """Why a server is refused, with what it printed but for the frames behind an error of Node."""
+    """Return the reason of a refusal with the server's output, without the stack of Node errors."""
     lines = [line for line in failed.log.splitlines() if not line.startswith("    at ")]
-    printed = "\n".join(lines)[-500:]
-    return f"{failed.reason}; it printed: {printed}" if printed else failed.reason
+    output = "\n".join(lines)[-500:]
+    return f"{failed.reason}. Output: {output}" if output else failed.reason
 
 
 def _lacks_network(server: ServerDeclaration, host: Host) -> bool:
@@ -200,6 +203,6 @@ def _refusal_of_change(place: str, changes: tuple[str, ...]) -> Refusal:
     return Refusal(
         SYSTEM,
         place,
-        f"the tool is not what it was when it was seen first; changed: {', '.join(changes)}",
-        "look at it, and take it as it is now with --accept-changes",
+        f"the tool has changed since it was first seen: {', '.join(changes)}",
+        "Review the tool, and accept its current definition with --accept-changes.",
     )

@@ -1,4 +1,4 @@
-"""A connection to a server: reached, agreed with on the protocol, asked; failures are explained."""
+"""A connection to a server: transport, protocol negotiation, requests, and error messages."""
 
 import asyncio
 from collections import Counter
@@ -27,44 +27,44 @@ from nexus_tools.bridges.mcp.response_filter import SiftingDispatcher
 from nexus_tools.bridges.mcp.stdio import stdio_link
 from nexus_tools.errors import ValidationError as InvalidJsonError
 
-# How long to wait for the reason, once a connection has ended.
+# The time to wait for the reason after a connection has ended.
 _REASON_S = 3.0
 
-# What the SDK says when the server has forgotten a session that began with `initialize`.
+# The SDK's message if the server has forgotten a session that started with `initialize`.
 _SESSION_GONE = "Session terminated"
-# What it says when the connection has ended.
+# The SDK's message if the connection has ended.
 _CONNECTION_GONE = "Connection closed"
 
 
 @asynccontextmanager
 async def explained(link: Link, seconds: float) -> AsyncIterator[None]:
-    """Within a time limit; what fails is raised as a `CallFailedError`."""
+    """Limit the time of a request, and raise failures as `CallFailedError`."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError as error:
         raise CallFailedError.late(seconds) from error
     except MCPError as error:
-        raise await _explanation(error, link) from error
+        raise await _call_error(error, link) from error
     except ValidationError as error:
-        problem = f"the protocol does not allow the server's response: {_mismatch_in_words(error)}"
+        problem = f"the server's response violates the protocol: {_describe_mismatch(error)}"
         raise CallFailedError(problem) from error
 
 
 @asynccontextmanager
 async def explained_as_a_whole() -> AsyncIterator[None]:
-    """Around task groups, which wrap what is raised in groups of exceptions."""
+    """Raise the failures of task groups, which are exception groups, as `CallFailedError`."""
     try:
         yield
     except Exception as error:
         leaf = _leaf(error)
         if isinstance(leaf, CallFailedError):
             raise leaf from error
-        if isinstance(leaf, httpx2.HTTPStatusError):  # its text has the URL, secrets included
+        if isinstance(leaf, httpx2.HTTPStatusError):  # its text contains the URL with its secrets
             problem = f"the server responds with HTTP status {leaf.response.status_code}"
             raise CallFailedError(problem) from None
         if isinstance(leaf, OSError | httpx2.HTTPError | httpx2.InvalidURL):
-            raise CallFailedError(f"the server cannot be reached: {leaf}") from error
+            raise CallFailedError(f"cannot reach the server: {leaf}") from error
         raise
 
 
@@ -75,11 +75,11 @@ def _leaf(error: BaseException) -> BaseException:
 
 
 def is_end(error: MCPError) -> bool:
-    """Whether the connection has ended; servers use the same code for much else."""
+    """Return whether the connection has ended; servers also use the code for other errors."""
     return error.code == types.CONNECTION_CLOSED and error.message == _CONNECTION_GONE
 
 
-async def _explanation(error: MCPError, link: Link) -> CallFailedError:
+async def _call_error(error: MCPError, link: Link) -> CallFailedError:
     if is_end(error):
         with suppress(TimeoutError):
             async with asyncio.timeout(_REASON_S):
@@ -89,15 +89,15 @@ async def _explanation(error: MCPError, link: Link) -> CallFailedError:
         return CallFailedError(error.message)
     if error.message == _SESSION_GONE:
         link.close("the server has forgotten the session")
-    return CallFailedError(f"the server refuses: {error.message}", code=error.code)
+    return CallFailedError(f"the server rejected the request: {error.message}", code=error.code)
 
 
-def _mismatch_in_words(error: ValidationError) -> str:
+def _describe_mismatch(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False)[:3]
-    return "; ".join(f"{'/'.join(map(str, each['loc']))}: {each['msg']}" for each in problems)
+    return "; ".join(f"{'/'.join(map(str, item['loc']))}: {item['msg']}" for item in problems)
 
 
-# --- Asking
+# --- Requests
 
 
 MAX_PAGES = 100
@@ -106,12 +106,12 @@ MAX_TOOLS = 1_000
 LISTING_S = 30.0
 
 
-class _AsSent(RootModel[dict[str, Any]]):
-    """A result with all its fields, which the protocol's own models would order anew."""
+class _RawResult(RootModel[dict[str, Any]]):
+    """A result with all its fields in their order, which the protocol's own models would change."""
 
 
 class Connection:
-    """Requests to one server. `changed` is set when it says that its tools have changed."""
+    """A connection for requests to one server; `changed` is set when its tools change."""
 
     def __init__(
         self,
@@ -127,24 +127,27 @@ class Connection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether the protocol is of the generation without a handshake."""
+        """Whether the protocol version is one without a handshake."""
         return self._session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
     def announces_changes(self) -> bool:
-        """Whether the server tells when its tools change."""
+        """Whether the server sends notifications when its tools change."""
         capabilities = self._session.server_capabilities
         return bool(capabilities and capabilities.tools and capabilities.tools.list_changed)
 
     async def list_tools(self, seconds: float = LISTING_S) -> Listing:
-        """All pages of `tools/list`; raises `CallFailedError`, also for a list without end.
+        """Return all pages of `tools/list`.
 
-        It is not called twice at the same time.
+        Do not call it concurrently.
+
+        Raises:
+            CallFailedError: if the request fails, or if the list is too long.
         """
         self._dispatcher.clear()
         async with explained(self.link, seconds):
             await self._read_pages()
-        refused = [*self._dispatcher.refused, *self._of_no_use()]
+        refused = [*self._dispatcher.refused, *self._uncallable_entries()]
         names = {name for name, _ in refused}
         tools = []
         for entry in self._dispatcher.entries:
@@ -156,15 +159,23 @@ class Connection:
         return Listing(tuple(tools), tuple(refused))
 
     async def call(self, name: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The result of `tools/call` as it was sent; raises `CallFailedError` if there is none."""
+        """Return the result of `tools/call` as the server sent it.
+
+        Raises:
+            CallFailedError: if the call has no result.
+        """
         params = types.CallToolRequestParams(name=name, arguments=arguments)
         async with explained(self.link, seconds):
             request = types.CallToolRequest(params=params)
-            result = await self._session.send_request(request, _AsSent)
+            result = await self._session.send_request(request, _RawResult)
         return result.root
 
     async def ping(self, seconds: float) -> None:
-        """Have the server say anything at all, a refusal too; raises `CallFailedError` if not."""
+        """Check that the server responds, even with an error.
+
+        Raises:
+            CallFailedError: if it does not respond.
+        """
         try:
             async with explained(self.link, seconds):
                 await self._session.send_ping()
@@ -173,7 +184,7 @@ class Connection:
                 raise
 
     async def watch(self) -> None:
-        """Have the server tell of changes, where it has to be asked to; until it stops."""
+        """Subscribe to changes of the tools, and return when the subscription ends."""
         with suppress(SubscriptionLost, MCPError):
             async with listen(self._session, tools_list_changed=True) as subscription:
                 async for _ in subscription:
@@ -190,30 +201,30 @@ class Connection:
                 return
         raise CallFailedError(f"the server's list of tools has more than {MAX_PAGES} pages")
 
-    def _of_no_use(self) -> Iterator[tuple[str, str]]:
-        """Entries that are allowed, and cannot be called as others are."""
+    def _uncallable_entries(self) -> Iterator[tuple[str, str]]:
+        """Yield valid entries that cannot be called, with the reason."""
         entries = self._dispatcher.entries
         uses = Counter(entry["name"] for entry in entries)
         for name, count in uses.items():
             if count > 1:
                 yield name, "the server lists this name more than once"
         for entry in entries:
-            # Clients have to drop these: MCP 2026-07-28, streamable HTTP, custom headers.
+            # Clients must drop these entries: MCP 2026-07-28, streamable HTTP, custom headers.
             problem = find_invalid_x_mcp_header(entry["inputSchema"]) if self.is_modern else None
             if problem:
                 yield entry["name"], f"x-mcp-header: {problem}"
             # MCP 2025-11-25, tasks, tool-level negotiation.
             if (entry.get("execution") or {}).get("taskSupport") == "required":
-                yield entry["name"], "it can be called as a task only, which is not supported"
+                yield entry["name"], "it can only be called as a task, which is not supported"
 
 
-# --- Reaching
+# --- Connection setup
 
 
 Generation = Literal["auto", "legacy"]
-"""`legacy` begins with `initialize`; `auto` asks for 2026-07-28 and falls back to it."""
+"""`legacy` starts with `initialize`; `auto` requests 2026-07-28 and falls back to `initialize`."""
 
-# A server may have to be downloaded first, as with npx and uvx.
+# The start may include a download of the server, for example with npx and uvx.
 START_S = 60.0
 
 
@@ -225,25 +236,27 @@ async def connected(
     *,
     log_as: str | None = None,
 ) -> AsyncIterator[Connection]:
-    """Reach the server, starting it if it is a program; it is stopped in the end.
+    """Connect to the server, starting it if it is a program, and stop it in the end.
 
-    What a program prints on stderr goes to the log under the name `log_as`, or nowhere. Raises
-    `CallFailedError` if it cannot be reached or speaks no protocol of ours.
+    The stderr of a program goes to the log under the name `log_as`, or is discarded.
+
+    Raises:
+        CallFailedError: if the server cannot be reached or supports no common protocol version.
     """
     async with explained_as_a_whole(), _link(server, host, log_as) as link:
         changed = asyncio.Event()
 
-        async def hear(message: object) -> None:
+        async def handle_message(message: object) -> None:
             if isinstance(message, types.ToolListChangedNotification):
                 changed.set()
 
         dispatcher = SiftingDispatcher(JSONRPCDispatcher(link.read, link.write))
         client = types.Implementation(name="nexus-tools", version=__version__)
         async with ClientSession(
-            dispatcher=dispatcher, message_handler=hear, client_info=client
+            dispatcher=dispatcher, message_handler=handle_message, client_info=client
         ) as session:
             async with explained(link, START_S):
-                await _agree(session, generation)
+                await _negotiate(session, generation)
             dispatcher.version = session.protocol_version or ""
             connection = Connection(session, dispatcher, link, changed)
             async with anyio.create_task_group() as tasks:
@@ -252,7 +265,7 @@ async def connected(
                 try:
                     yield connection
                 finally:
-                    link.close("the connection to the server was given up")
+                    link.close("the connection to the server was closed")
                     tasks.cancel_scope.cancel()
 
 
@@ -264,7 +277,7 @@ def _link(
     return http_link(server, host.limits.output_bytes)
 
 
-async def _agree(session: ClientSession, generation: Generation) -> None:
+async def _negotiate(session: ClientSession, generation: Generation) -> None:
     if generation == "auto":
         try:
             await session.discover()
@@ -276,7 +289,8 @@ async def _agree(session: ClientSession, generation: Generation) -> None:
     try:
         await session.initialize()
     except MCPError as error:
-        # Slow to start, it has taken the question that we gave up for the beginning.
+        # A server that starts slowly may handle the abandoned `discover` request as the first
+        # message.
         if error.code != types.UNSUPPORTED_PROTOCOL_VERSION or generation == "legacy":
             raise
         await session.discover()

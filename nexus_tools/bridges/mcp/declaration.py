@@ -1,6 +1,6 @@
-"""`mcp.json`: which MCP servers there are, and how each is started or reached.
+"""`mcp.json`: the declared MCP servers, and how to start or reach each of them.
 
-The format is the one that MCP clients share: `{"mcpServers": {name: server}}`, where a server has a
+The format is the one that MCP clients share: `{"mcpServers": {name: server}}`. A server has a
 `command` (with `args`, `env`, `cwd`) or a `url` (with `type`, `headers`).
 """
 
@@ -30,7 +30,7 @@ _TRANSPORTS: dict[str, Transport] = {
     "streamableHttp": "http",
     "sse": "sse",
 }
-# RFC 9110, sections 5.1 and 5.5, without what is obsolete.
+# RFC 9110, sections 5.1 and 5.5, without obsolete forms.
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _DOWNLOADERS = {"npx", "bunx", "pnpx", "uvx", "pipx"}
@@ -39,10 +39,10 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class StdioServer:
-    """A server that is a program: what is run, and what it gets besides the usual environment.
+    """A server that is a program: its command, and the variables added to the usual environment.
 
-    `directory` is where it runs; None is a directory of its own that is empty. `variables` are the
-    names of the shared variables that it gets, `redaction` takes out the secrets that it knows.
+    `directory` is its working directory; None means an empty temporary directory. `variables` lists
+    the shared variables that it receives. `redaction` removes the secrets that it knows.
     """
 
     command: tuple[str, ...] = field(repr=False)
@@ -52,25 +52,28 @@ class StdioServer:
     redaction: Redaction = field(default_factory=Redaction)
 
     def confinement(self, host: Host) -> Confinement:
-        """Its directory, and the folders and npm packages of the files that its arguments name."""
-        words = [Path(word) for word in self.command[1:] if word.startswith("/")]
-        files = [word for word in words if word.is_file()]
-        beside = [file if is_too_wide(file.parent) else file.parent for file in files]
+        """Return its confinement, with its directory and the paths in its arguments.
+
+        For a file among the arguments, the confinement includes its folder and its npm packages.
+        """
+        absolute_paths = [Path(word) for word in self.command[1:] if word.startswith("/")]
+        files = [word for word in absolute_paths if word.is_file()]
+        folders = [file if is_too_wide(file.parent) else file.parent for file in files]
         packages = chain.from_iterable(map(npm_packages, files))
-        return host.confined(*([self.directory] if self.directory else []), *beside, *packages)
+        return host.confined(*([self.directory] if self.directory else []), *folders, *packages)
 
     def lacks_network(self, host: Host) -> bool:
-        """Whether its command fetches the server first, and no port is open to it."""
+        """Return whether its command downloads the server while no port is open to it."""
         confinement = host.confinement
-        is_shut = confinement.is_on and not confinement.ports
-        return is_shut and Path(self.command[0]).stem in _DOWNLOADERS
+        has_no_ports = confinement.is_on and not confinement.ports
+        return has_no_ports and Path(self.command[0]).stem in _DOWNLOADERS
 
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
     """A server that is reached by HTTP; `sse` is the transport of 2024-11-05.
 
-    `variables` and `redaction` are as of a `StdioServer`.
+    `variables` and `redaction` are as in `StdioServer`.
     """
 
     url: str = field(repr=False)
@@ -84,40 +87,45 @@ ServerDeclaration = StdioServer | HttpServer
 
 
 def declared_servers(file: Path) -> dict[str, Any]:
-    """The servers of an `mcp.json` by name, each as it stands there.
+    """Return the unparsed servers of an `mcp.json` by name.
 
-    Raises `ValidationError` with code `mcp_json_invalid`.
+    Raises:
+        ValidationError: with code `mcp_json_invalid`.
     """
     try:
         with file.open("rb") as opened:
-            text = without_mark(opened.read(MAX_BYTES + 4))  # one more than allowed, after a mark
+            text = without_mark(
+                opened.read(MAX_BYTES + 4)
+            )  # one byte more than allowed, after a byte order mark
         document = parse_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
-        raise _invalid(f"{file} cannot be read: {error.strerror}") from error
+        raise _invalid(f"cannot read {file}: {error.strerror}") from error
     except ValidationError as error:
         raise _invalid(f"{file}: {error.message}") from error
     servers = document.get("mcpServers") if isinstance(document, dict) else None
     if not isinstance(servers, dict):
-        raise _invalid(f"{file} has no object mcpServers")
+        raise _invalid(f"{file} must have an object mcpServers")
     return servers
 
 
 def parse_server(
     document: object, environment: Mapping[str, str], folder: Path
 ) -> ServerDeclaration:
-    """One server. `${NAME}` and `${NAME:-default}` in its texts are taken from `environment`.
+    """Return a server with `${NAME}` and `${NAME:-default}` replaced from `environment`.
 
-    `environment` has only variables that the operator shares with tools: the file is a stranger's.
-    A relative `cwd`, and a `command` with a slash, are relative to `folder`. Raises
-    `ValidationError` with code `mcp_json_invalid`, or `variable_missing` for a `${NAME}` that
-    `environment` does not have.
+    `environment` contains only variables that the operator shares with tools, because the file is
+    untrusted. A relative `cwd`, and a `command` with a slash, are relative to `folder`.
+
+    Raises:
+        ValidationError: with code `mcp_json_invalid`, or `variable_missing` for a `${NAME}` that is
+            not in `environment`.
     """
     if not isinstance(document, dict):
-        raise _invalid("the server is no object")
+        raise _invalid("the server must be an object")
     if document.get("disabled") is True:
-        raise _invalid("the server is disabled", hint='take away "disabled" to use it')
+        raise _invalid("the server is disabled", hint='Remove "disabled" to use it.')
     if ("command" in document) == ("url" in document):
-        raise _invalid("the server has neither a command nor a url, or both")
+        raise _invalid("the server must have either a command or a url")
     fields = _filled(document, environment)
     server = _stdio(fields, folder) if "command" in fields else _http(fields)
     names = {name for name, _ in _placeholders(document)} & environment.keys()
@@ -126,34 +134,40 @@ def parse_server(
 
 
 def _secrets(fields: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values of the server whose names say that they are secrets."""
+    """Yield the values of the server whose names indicate secrets."""
     query = urlsplit(fields.get("url", "")).query
     yield query
-    named = {**fields.get("env", {}), **fields.get("headers", {}), **dict(parse_qsl(query))}
-    for name, value in named.items():
+    fields_by_name = {
+        **fields.get("env", {}),
+        **fields.get("headers", {}),
+        **dict(parse_qsl(query)),
+    }
+    for name, value in fields_by_name.items():
         if SECRET_NAME.search(name):
             yield value
-            yield value.partition(" ")[2]  # `Bearer TOKEN` has a secret in it
+            yield value.partition(" ")[2]  # the secret in `Bearer TOKEN`
 
 
 def _stdio(fields: Mapping[str, Any], folder: Path) -> StdioServer:
     if fields.get("type", "stdio") != "stdio":
-        raise _invalid("type is not stdio, though there is a command")
+        raise _invalid("type must be stdio for a server with a command")
     command = _text(fields, "command")
     if "/" in command:
         command = str(folder / command)
     arguments = fields.get("args", [])
-    if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
-        raise _invalid("args is no list of texts")
+    if not isinstance(arguments, list) or not all(
+        isinstance(argument, str) for argument in arguments
+    ):
+        raise _invalid("args must be a list of strings")
     directory = folder / _text(fields, "cwd") if "cwd" in fields else None
     if directory is not None and not directory.is_dir():
-        raise _invalid(f"cwd: there is no folder {directory}")
+        raise _invalid(f"cwd: {directory} is not a folder")
     if any("\0" in argument for argument in arguments):
-        raise _invalid("args has a null character")
+        raise _invalid("args contains a NUL character")
     environment = _texts(fields, "env")
     for name, value in environment.items():
         if not name or "=" in name or "\0" in name + value:
-            raise _invalid(f"env: {name[:80]!r} is no variable")
+            raise _invalid(f"env: {name[:80]!r} is not a valid variable")
     return StdioServer((command, *arguments), environment, directory)
 
 
@@ -161,7 +175,7 @@ def _http(fields: Mapping[str, Any]) -> HttpServer:
     kind = fields.get("type", "http")
     transport = _TRANSPORTS.get(kind) if isinstance(kind, str) else None
     if transport is None:
-        raise _invalid("type is none of http, streamable-http and sse")
+        raise _invalid("type must be http, streamable-http, or sse")
     url = _text(fields, "url")
     problem = _url_problem(url)
     if problem:
@@ -169,7 +183,7 @@ def _http(fields: Mapping[str, Any]) -> HttpServer:
     headers = _texts(fields, "headers")
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-            raise _invalid(f"headers: {name[:80]!r} is no header of HTTP")
+            raise _invalid(f"headers: {name[:80]!r} is not a valid HTTP header")
     return HttpServer(url, headers, transport)
 
 
@@ -182,9 +196,9 @@ def _url_problem(url: str) -> str:
     if parts.scheme not in ("http", "https") or not host:
         return "is not an absolute http or https URL"
     if "@" in parts.netloc:
-        return "has a user name or password: a header Authorization is the place for them"
+        return "contains a user name or password: use a header Authorization instead"
     if parts.scheme == "http" and not _is_loopback(host):
-        return "is not https, which only a server on this machine may be"
+        return "must use https, except for a server on this machine"
     return ""
 
 
@@ -200,26 +214,30 @@ def _is_loopback(host: str) -> bool:
 def _text(fields: Mapping[str, Any], name: str) -> str:
     value = fields[name]
     if not isinstance(value, str) or not value or "\0" in value:
-        raise _invalid(f"{name} is no text, or an empty one")
+        raise _invalid(f"{name} must be a string that is not empty")
     return value
 
 
 def _texts(fields: Mapping[str, Any], name: str) -> dict[str, str]:
     values = fields.get(name, {})
     if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
-        raise _invalid(f"{name} is no object of texts")
+        raise _invalid(f"{name} must be an object of strings")
     return values
 
 
 def _filled(value: Any, environment: Mapping[str, str]) -> Any:
-    """The document with its placeholders filled; what was filled in is not looked at again."""
-    found = _placeholders(value)
-    missing = sorted({name for name, other in found if other is None and name not in environment})
+    """Return the document with its placeholders replaced; replacements are not expanded again."""
+    placeholders = _placeholders(value)
+    missing = sorted(
+        {name for name, default in placeholders if default is None and name not in environment}
+    )
     if missing:
         raise ValidationError(
             "variable_missing",
-            f"it needs {', '.join(missing)}, which you do not share with tools or have not set",
-            hint="if you trust the tools with it: " + " ".join(f"--share-env {n}" for n in missing),
+            f"it requires {', '.join(missing)}, which is not set or not shared with tools",
+            hint="To share it with the tools, pass "
+            + " ".join(f"--share-env {n}" for n in missing)
+            + ".",
         )
     return _substituted(value, environment)
 

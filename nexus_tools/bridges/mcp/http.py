@@ -1,7 +1,7 @@
-"""A server that is reached by HTTP: the SDK's transports over a client that has bounds.
+"""A server that is reached by HTTP: the SDK's transports over a client with size limits.
 
-Redirects are not followed. A request that fails gets a response in the server's place, so that one
-that breaks does not end the others, which share the connection.
+The client does not follow redirects. A failed request receives a local error response, so that it
+does not end the other requests on the same connection.
 """
 
 import json
@@ -18,26 +18,26 @@ from mcp.client.streamable_http import streamable_http_client
 from nexus_tools.bridges.mcp.declaration import HttpServer
 from nexus_tools.bridges.mcp.link import RESPONDED_HERE, Link
 
-# Within this time a connection stands, and a request is sent.
+# The time limit for connecting and for sending a request.
 _CONNECT_S = 10.0
-# A stream of events may be silent for long; calls have time limits of their own.
-_SILENCE_S = 300.0
+# An event stream may be silent for a long time; calls have their own time limits.
+_READ_TIMEOUT_S = 300.0
 
 
 @asynccontextmanager
 async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
-    """Talk to the server; no response, and no event in one, is longer than `max_bytes`."""
-    # The SDK logs URLs, which may have secrets in them. We report what fails.
+    """Connect to the server; responses and events are limited to `max_bytes`."""
+    # The SDK logs URLs, which may contain secrets. Failures are reported here instead.
     logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
     if server.transport == "sse":
         streams = sse_client(
             server.url,
             dict(server.headers),
             timeout=_CONNECT_S,
-            sse_read_timeout=_SILENCE_S,
+            sse_read_timeout=_READ_TIMEOUT_S,
             httpx_client_factory=_ClientFactory(max_bytes),
         )
-        async with _closed_in_peace(), streams as (read, write):
+        async with _ignore_late_events(), streams as (read, write):
             yield Link(read, write)
         return
     async with (
@@ -51,8 +51,8 @@ async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
 
 
 @asynccontextmanager
-async def _closed_in_peace() -> AsyncIterator[None]:
-    """The SDK's reader of events breaks on one that comes while its streams are being closed."""
+async def _ignore_late_events() -> AsyncIterator[None]:
+    """Ignore the error that the SDK's event reader raises if an event arrives during closing."""
     try:
         yield
     except* anyio.BrokenResourceError:
@@ -63,21 +63,22 @@ def _client(
     headers: Mapping[str, str], max_bytes: int, timeout: httpx2.Timeout | None = None
 ) -> httpx2.AsyncClient:
     client = httpx2.AsyncClient(
-        # What is compressed may be far longer than it seems.
+        # A compressed response may be far larger than its length.
         headers={**headers, "accept-encoding": "identity"},
-        timeout=timeout or httpx2.Timeout(_CONNECT_S, read=_SILENCE_S),
+        timeout=timeout or httpx2.Timeout(_CONNECT_S, read=_READ_TIMEOUT_S),
         transport=_BoundedTransport(max_bytes),
-        # Proxies and passwords of the operator's environment are not the server's business.
+        # Do not use the proxies and passwords of the operator's environment.
         trust_env=False,
     )
-    # The SDK asks this, and not `follow_redirects`, before it follows one within the origin.
+    # The SDK checks this, and not `follow_redirects`, before it follows a redirect within the
+    # origin.
     client.max_redirects = 0
     return client
 
 
 @dataclass(frozen=True, slots=True)
 class _ClientFactory:
-    """What `sse_client` makes its client with; its time limits are those of ours."""
+    """The client factory for `sse_client`, with its time limits and our size limits."""
 
     max_bytes: int
 
@@ -92,32 +93,32 @@ class _ClientFactory:
 
 
 class _BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Bounds each response, and responds in the place of a server that cannot be reached."""
+    """A transport that limits each response, and responds itself if the server is unreachable."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__()
         self._max_bytes = max_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response, or a JSON-RPC error that says why there is none."""
+        """Return the response, or a JSON-RPC error with the reason of the failure."""
         try:
             response = await super().handle_async_request(request)
         except httpx2.TransportError as error:
             problem = f"{type(error).__name__}: {error}".rstrip(": ")
-            return _error(request, f"the server cannot be reached: {problem}")
+            return _error(request, f"cannot reach the server: {problem}")
         stream = response.stream
         assert isinstance(stream, httpx2.AsyncByteStream)
         if response.headers.get("content-encoding", "identity") != "identity":
             await stream.aclose()
-            return _error(request, "the server compresses its response, which nobody asked for")
+            return _error(request, "the server compressed its response without being asked to")
         kind = response.headers.get("content-type", "")
-        endless = kind.lower().startswith("text/event-stream")
-        response.stream = _BoundedStream(stream, None if endless else self._max_bytes)
+        is_event_stream = kind.lower().startswith("text/event-stream")
+        response.stream = _BoundedStream(stream, None if is_event_stream else self._max_bytes)
         return response
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """A body that breaks as the SDK expects bodies to break, when it is too long too."""
+    """A body that fails with the exception that the SDK expects, also if it is too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int | None) -> None:
         self._stream = stream
@@ -129,17 +130,17 @@ class _BoundedStream(httpx2.AsyncByteStream):
             async for chunk in self._stream:
                 size += len(chunk)
                 if self._max_bytes is not None and size > self._max_bytes:
-                    raise httpx2.StreamError(f"it is longer than {self._max_bytes} bytes")
+                    raise httpx2.StreamError(f"the response is longer than {self._max_bytes} bytes")
                 yield chunk
         except httpx2.TransportError as error:
-            raise httpx2.StreamError(f"it broke off: {error}") from error
+            raise httpx2.StreamError(f"the response ended early: {error}") from error
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
 def _error(request: httpx2.Request, problem: str) -> httpx2.Response:
-    """What the SDK reads as an error of this one request."""
+    """Return a response that the SDK reads as an error of this request only."""
     error = {"code": RESPONDED_HERE, "message": problem}
     return httpx2.Response(
         503,

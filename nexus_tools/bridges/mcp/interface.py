@@ -1,4 +1,4 @@
-"""The schemas of an MCP tool as those of a Nexus tool, and its results as outcomes."""
+"""The conversion of an MCP tool's schemas to those of a Nexus tool, and of results to outcomes."""
 
 import json
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool import SchemaDocument, measure, relocated
 
 RESULT_PORT = "result"
-"""Where structured content stands whose members are no ports, or that is no object."""
+"""The port for structured content that cannot be converted to ports of its own."""
 
 _BLOCKS = {
     "type": "array",
-    "description": "The blocks as they were sent: text, image, audio, resource, resource_link.",
+    "description": "The blocks from the server: text, image, audio, resource, resource_link.",
     "items": {
         "type": "object",
         "properties": {"type": {"type": "string"}},
@@ -40,7 +40,7 @@ _ERROR = error_ports(
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """How ports become arguments, and a `tools/call` result the output of a tool."""
+    """The conversion of ports to arguments, and of a `tools/call` result to an output."""
 
     inputs: PortMapping
     outputs: PortMapping | None
@@ -49,7 +49,11 @@ class Interface:
 
     @classmethod
     def of(cls, tool: ListedTool) -> "Interface":
-        """The interface of a listed tool; raises `ValidationError` for schemas that cannot be."""
+        """Return the interface of a listed tool.
+
+        Raises:
+            ValidationError: if its schemas are not supported.
+        """
         inputs = map_ports(as_2020_12(tool.input_schema))
         declared = tool.output_schema
         if declared is None:
@@ -61,21 +65,20 @@ class Interface:
         return cls(inputs, outputs, is_wrapped, output_schema({"ok": ok, "err": _ERROR}))
 
     def output(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """The output, `{variant: {port: value}}`, for a result that the protocol allows.
+        """Return the output, `{variant: {port: value}}`, for a result that the protocol allows.
 
-        An error of the tool, a demand for input that nobody can give, and structured content that
-        is missing are `err`.
+        An error of the tool, a request for user input, and missing structured content become `err`.
         """
         kind = result.get("resultType", "complete")
         if kind != "complete":
             return error(_unfinished(kind, result), type=str(kind))
         blocks = list(result.get("content", ()))
         if result.get("isError", False):
-            return _error(_text(blocks) or "the tool reports an error and says no more", blocks)
+            return _error(_text(blocks) or "the tool reported an error without a message", blocks)
         if self.outputs is None:
             return {"ok": _unstructured(blocks, result)}
         if "structuredContent" not in result:
-            problem = "the tool declares an output schema and gave no structured content"
+            problem = "the tool declares an output schema but returned no structured content"
             return _error(problem, blocks)
         return self._structured(result["structuredContent"], blocks)
 
@@ -84,15 +87,15 @@ class Interface:
         if self.is_wrapped:
             content = {RESULT_PORT: content}
         if not isinstance(content, dict):
-            return _error("the structured content is no object, as was declared", blocks)
+            return _error("the structured content must be an object, as declared", blocks)
         return {"ok": self.outputs.to_ports(content)}
 
 
 def _as_result(schema: dict[str, Any]) -> dict[str, Any]:
-    """An object whose one property is what the schema describes."""
+    """Return the schema of an object whose only property has the given schema."""
     document = SchemaDocument.parse(schema)
-    moved = relocated(document, lambda pointer: f"/properties/{RESULT_PORT}{pointer}")
-    return object_of({RESULT_PORT: moved}, required=[RESULT_PORT])
+    inner = relocated(document, lambda pointer: f"/properties/{RESULT_PORT}{pointer}")
+    return object_of({RESULT_PORT: inner}, required=[RESULT_PORT])
 
 
 def _unstructured(blocks: list[Any], result: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def _unstructured(blocks: list[Any], result: Mapping[str, Any]) -> dict[str, Any
 
 
 def _text(blocks: list[Any]) -> str | None:
-    """The text of blocks that are all text; None if there is none or one that is not."""
+    """Return the text of blocks that are all text, or None."""
     if not blocks or any(block.get("type") != "text" for block in blocks):
         return None
     return "\n".join(block["text"] for block in blocks)
@@ -114,10 +117,12 @@ def _text(blocks: list[Any]) -> str | None:
 
 def _unfinished(kind: Any, result: Mapping[str, Any]) -> str:
     if kind != "input_required":
-        return f"the server responds with a result of the kind {str(kind)[:80]!r}, not the tool's"
+        return f"unexpected result type {str(kind)[:80]!r}"
     requests = result.get("inputRequests") or {}
-    methods = sorted({str(each.get("method")) for each in requests.values()})
-    return f"the tool asks for input that nobody is here to give: {', '.join(methods) or 'unsaid'}"
+    methods = sorted({str(request.get("method")) for request in requests.values()})
+    return (
+        f"the tool requests user input, which is not supported: {', '.join(methods) or 'unknown'}"
+    )
 
 
 def _error(reason: str, blocks: list[Any]) -> dict[str, Any]:
@@ -125,7 +130,7 @@ def _error(reason: str, blocks: list[Any]) -> dict[str, Any]:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether an output may have it: not too deep, no NaN, no half surrogate pair."""
+    """Return whether an output may contain the value: not too deep, no NaN, valid Unicode."""
     try:
         measure(value)
         json.dumps(value, allow_nan=False)

@@ -1,4 +1,4 @@
-"""The way to a server: two streams of messages, why it ended, and why a request has no result."""
+"""The link to a server: two message streams, the reason of its end, and failures of requests."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from nexus_tools.bridges.sandbox import Limit
 from nexus_tools.bridges.schemas.variants import error
 
 RESPONDED_HERE = -32_099
-"""The code of a JSON-RPC error that is not the server's: we responded in its place."""
+"""The code of a JSON-RPC error that the bridge created, because the server did not respond."""
 
 
 @dataclass(slots=True)
 class Link:
-    """Messages from and to a server, as the SDK's `Transport` has them, until `closed` is set.
+    """The messages from and to a server, as in the SDK's `Transport`, until `closed` is set.
 
-    `log` is the end of what the server printed. Made within the event loop that uses it.
+    `log` is the end of the server's output. Create it within the event loop that uses it.
     """
 
     read: Any
@@ -26,7 +26,7 @@ class Link:
     log: str = ""
 
     def close(self, reason: str, limit: Limit | None = None) -> None:
-        """Say once and for all that it ended, and why."""
+        """Record the end of the link and its reason; later calls have no effect."""
         if not self.closed.is_set():
             self.reason = reason
             self.limit = limit
@@ -34,10 +34,10 @@ class Link:
 
 
 class CallFailedError(Exception):
-    """A request that has no result; `reason` is a sentence for people.
+    """A request failed without a result; `reason` is a sentence for users.
 
-    `code` is that of a JSON-RPC error, `limit` the bound for which the server was stopped, `log`
-    the end of what it printed.
+    `code` is that of a JSON-RPC error, `limit` the limit for which the server was stopped, and
+    `log` the end of its output.
     """
 
     def __init__(
@@ -51,18 +51,18 @@ class CallFailedError(Exception):
 
     @classmethod
     def late(cls, seconds: float) -> "CallFailedError":
-        """The server took too long."""
+        """Return the error for a server that did not respond in time."""
         return cls(f"the server did not respond within {seconds:g} s", limit=Limit.TIME)
 
     @classmethod
     def ended(cls, link: Link) -> "CallFailedError":
-        """The way to the server is closed."""
+        """Return the error for a closed link."""
         return cls(link.reason, limit=link.limit, log=link.log)
 
     def as_output(self, *, is_shared: bool) -> dict[str, Any]:
-        """The output `{"err": {…}}` of the tool that was called.
+        """Return the output `{"err": {…}}` of the tool that was called.
 
-        What a server printed that others called as well may be theirs, and is kept back.
+        The log of a server that other callers share may contain their data, so it is omitted.
         """
         limit = None if self.limit is None else self.limit.value
         log = None if is_shared else self.log or None

@@ -1,4 +1,4 @@
-"""What a server lists: its tools as they stand in `tools/list`, and what differs in them later."""
+"""The tools in a server's `tools/list`, and the detection of later changes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,8 +7,8 @@ from typing import Any
 
 from nexus_tools.tool import canonical_json, known_annotations, measure
 
-# How a field of an entry is called where a change of it is reported.
-_IN_WORDS = {
+# The names of an entry's fields in reports of changes.
+_FIELD_NAMES = {
     "description": "the description",
     "inputSchema": "the input schema",
     "outputSchema": "the output schema",
@@ -19,78 +19,86 @@ _IN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """SHA-256, in hexadecimal, of the canonical JSON of an entry, and of each of its fields."""
+    """The SHA-256, in hexadecimal, of the canonical JSON of an entry and of each of its fields."""
 
     sha256: str
     fields: Mapping[str, str]
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Fingerprint":
-        """The fingerprint of an entry; raises `ValidationError` for what has no canonical JSON."""
+        """Return the fingerprint of an entry.
+
+        Raises:
+            ValidationError: if the entry has no canonical JSON.
+        """
         return cls(_sha256(entry), {field: _sha256(value) for field, value in entry.items()})
 
     def changes(self, now: "Fingerprint") -> tuple[str, ...]:
-        """What is different now, in words; empty if nothing is."""
+        """Return descriptions of the fields that differ in `now`, or an empty tuple."""
         if self.sha256 == now.sha256:
             return ()
         names = sorted({*self.fields, *now.fields})
         changed = [name for name in names if self.fields.get(name) != now.fields.get(name)]
-        return tuple(_IN_WORDS.get(name, f"the field {name[:80]}") for name in changed)
+        return tuple(_FIELD_NAMES.get(name, f"the field {name[:80]}") for name in changed)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:
-    """One entry of `tools/list`, whose name, schemas and description have the right types."""
+    """An entry of `tools/list` with a valid name, description, and schemas."""
 
     entry: dict[str, Any]
     fingerprint: Fingerprint
 
     @classmethod
     def parse(cls, entry: dict[str, Any]) -> "ListedTool":
-        """The tool of an entry that the protocol allows; `ValidationError` if it is too deep."""
+        """Return the tool of an entry that the protocol allows.
+
+        Raises:
+            ValidationError: if the entry is nested too deep.
+        """
         measure(entry)
         return cls(entry, Fingerprint.of(entry))
 
     @property
     def name(self) -> str:
-        """What the server calls it."""
+        """The name on the server."""
         return str(self.entry["name"])
 
     @property
     def description(self) -> str:
-        """What it says of itself; its title if it has no description."""
+        """The description, or the title if it is missing."""
         annotations = self.entry.get("annotations") or {}
         titles = (self.entry.get("title"), annotations.get("title"))
-        found = (self.entry.get("description"), *titles, "")
-        return next(str(text) for text in found if text is not None)
+        candidates = (self.entry.get("description"), *titles, "")
+        return next(str(text) for text in candidates if text is not None)
 
     @property
     def annotations(self) -> dict[str, Any]:
-        """Its hints and its title, which stands in either of two places."""
+        """The hints and the title, which may be in either of two fields."""
         annotations = known_annotations(self.entry.get("annotations"))
         return annotations | known_annotations({"title": self.entry.get("title")})
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """`inputSchema`, of whatever draft."""
+        """The `inputSchema`, of any draft."""
         return dict(self.entry["inputSchema"])
 
     @property
     def output_schema(self) -> dict[str, Any] | None:
-        """`outputSchema`, of whatever draft, if there is one."""
+        """The `outputSchema`, of any draft, or None."""
         schema = self.entry.get("outputSchema")
         return None if schema is None else dict(schema)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All tools of a server, and the entries that are none: by name, or place, with the reason."""
+    """All tools of a server, and the refused entries with reasons, by name or index."""
 
     tools: tuple[ListedTool, ...]
     refused: tuple[tuple[str, str], ...] = ()
 
     def fingerprints(self) -> dict[str, Fingerprint]:
-        """What is remembered of each tool, by its name."""
+        """Return the fingerprint of each tool by name."""
         return {tool.name: tool.fingerprint for tool in self.tools}
 
 

@@ -1,6 +1,6 @@
-"""A lock file of what MCP tools were when they were seen first: a server cannot change them unseen.
+"""A lock file with the first seen definitions of MCP tools, which makes changes visible.
 
-A server may list a harmless tool until it is trusted, and another one under its name afterwards.
+Otherwise a server could list a harmless tool until it is trusted, and replace it later.
 """
 
 import fcntl
@@ -20,36 +20,41 @@ _FORMAT = 1
 
 
 class Pins:
-    """The lock file at `path`, which need not be there yet.
+    """The lock file at `path`, which does not have to exist.
 
-    It is JSON: by server (`<mcp.json>#<name>`) and tool the SHA-256 of its entry in `tools/list`
-    as canonical JSON, and of each field of the entry. Several processes may use it. Reading raises
-    `ValidationError` with code `pins_invalid` for a file that is none.
+    It is JSON. By server (`<mcp.json>#<name>`) and tool, it holds the SHA-256 of the canonical JSON
+    of the tool's entry in `tools/list`, and of each field of the entry. Several processes may use
+    it.
+
+    Raises:
+        ValidationError: with code `pins_invalid` if the file is not valid.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def check(self, server: str, tools: Mapping[str, Fingerprint]) -> dict[str, tuple[str, ...]]:
-        """What has changed, in words, by tool; tools that were never seen are pinned."""
+        """Return descriptions of the changes by tool, and pin tools that are new."""
         with self._locked():
             pinned = self._read()
-            known = pinned.get(server, {})
-            new = {name: tool for name, tool in tools.items() if name not in known}
+            known_tools = pinned.get(server, {})
+            new = {name: tool for name, tool in tools.items() if name not in known_tools}
             if new:
-                self._write(pinned | {server: known | new})
-        changed = {name: known[name].changes(tools[name]) for name in tools if name in known}
-        return {name: changes for name, changes in changed.items() if changes}
+                self._write(pinned | {server: known_tools | new})
+        changes_by_tool = {
+            name: known_tools[name].changes(tools[name]) for name in tools if name in known_tools
+        }
+        return {name: changes for name, changes in changes_by_tool.items() if changes}
 
     def accept(self, server: str, tools: Mapping[str, Fingerprint]) -> None:
-        """Pin tools as they are now, whatever they were."""
+        """Pin tools as they are now, replacing their previous pins."""
         with self._locked():
             pinned = self._read()
             self._write(pinned | {server: pinned.get(server, {}) | dict(tools)})
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Alone among processes; the lock file beside is left, as another may wait for it."""
+        """Hold the lock among processes; the `.lock` file remains, as others may wait for it."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -61,7 +66,7 @@ class Pins:
         try:
             document = parse_json(self.path.read_bytes())
             if document["format"] != _FORMAT:
-                raise self._invalid("it is of another format")
+                raise self._invalid("it has another format version")
             return {
                 server: {name: _fingerprint(pin) for name, pin in tools.items()}
                 for server, tools in document["servers"].items()
@@ -90,8 +95,8 @@ class Pins:
     def _invalid(self, problem: str) -> ValidationError:
         return ValidationError(
             "pins_invalid",
-            f"{self.path} is no file of pins: {problem}",
-            hint="move it away; tools are pinned anew as they are then",
+            f"{self.path} is not a valid pin file: {problem}",
+            hint="Move the file away. The current definitions of the tools are then pinned again.",
         )
 
 

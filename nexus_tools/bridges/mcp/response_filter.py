@@ -1,6 +1,6 @@
-"""Takes the entries out of a `tools/list` that the protocol does not allow, one by one.
+"""A filter for invalid entries in a `tools/list` response.
 
-The SDK refuses a whole page for one of them, which would take the others with it.
+The SDK rejects a whole page for one invalid entry, which would also remove the valid ones.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ _LIST = "tools/list"
 
 
 class SiftingDispatcher:
-    """A dispatcher of the SDK that passes everything on, but entries that are none.
+    """A dispatcher of the SDK that removes invalid entries and passes on everything else.
 
-    `entries` are the tools as they stood in the pages since `clear`; `refused` the others: the
-    name, or the place where there is none, and the reason. `version` is the protocol's.
+    `entries` are the valid tools of all pages since `clear`. `refused` holds the name, or the index
+    if it has no name, and the reason of the others. `version` is the protocol version.
     """
 
     def __init__(self, inner: Dispatcher[Any]) -> None:
@@ -27,12 +27,12 @@ class SiftingDispatcher:
         self._inner = inner
 
     def clear(self) -> None:
-        """Forget what was listed."""
+        """Forget all listed entries."""
         self.entries = []
         self.refused = []
 
     async def run(self, *arguments: Any, **named: Any) -> None:
-        """Receive until the connection ends."""
+        """Receive messages until the connection ends."""
         await self._inner.run(*arguments, **named)
 
     async def notify(
@@ -47,31 +47,31 @@ class SiftingDispatcher:
         """Send a request, and wait for its result."""
         result = await self._inner.send_raw_request(method, params, opts)
         if method == _LIST and isinstance(result.get("tools"), list):
-            return {**result, "tools": self._sifted(result)}
+            return {**result, "tools": self._valid_entries(result)}
         return result
 
-    def _sifted(self, page: dict[str, Any]) -> list[Any]:
-        kept = []
+    def _valid_entries(self, page: dict[str, Any]) -> list[Any]:
+        entries = []
         for entry in page["tools"]:
             problem = self._problem({**page, "tools": [entry]})
             if problem:
                 name = entry.get("name") if isinstance(entry, dict) else None
-                number = len(self.entries) + len(self.refused) + 1
-                self.refused.append((name if isinstance(name, str) else f"{number}", problem))
+                index = len(self.entries) + len(self.refused) + 1
+                self.refused.append((name if isinstance(name, str) else f"{index}", problem))
             else:
-                kept.append(entry)
+                entries.append(entry)
                 self.entries.append(entry)
-        return kept
+        return entries
 
     def _problem(self, page: dict[str, Any]) -> str:
         try:
             methods.validate_server_result(_LIST, self.version, page)
         except ValidationError as error:
-            wrong = [each for each in error.errors() if each["loc"][:1] == ("tools",)]
-            return "; ".join(_in_words(each) for each in wrong[:5])
+            problems = [item for item in error.errors() if item["loc"][:1] == ("tools",)]
+            return "; ".join(_describe_error(item) for item in problems[:5])
         return ""
 
 
-def _in_words(error: Any) -> str:
+def _describe_error(error: Any) -> str:
     place = "/".join(map(str, error["loc"][2:]))
     return f"{place or 'the entry'}: {error['msg']}"

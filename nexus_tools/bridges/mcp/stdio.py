@@ -1,7 +1,7 @@
-"""A server that is a program: started in the sandbox, a line of JSON for each message.
+"""A server that is a program, started in the sandbox; each message is one line of JSON.
 
-The SDK's own transport hands variables of the operator on, reads lines of any length, and keeps
-stderr as it is; so this is ours. Source: MCP 2026-07-28, transports, stdio.
+The SDK's own transport passes on variables of the operator, reads lines of any length, and does not
+redact stderr, so this module replaces it. Source: MCP 2026-07-28, transports, stdio.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ from nexus_tools.sui.support.logs import get_logger
 _log = get_logger("nexus_tools.bridges.mcp")
 
 _TAIL_BYTES = 4_096
-# A secret that begins before the tail is whole here, and taken out before its end is cut off.
+# A secret that starts before the tail is complete here, so it is redacted before the cut.
 _RAW_TAIL_BYTES = 2 * _TAIL_BYTES
 _LOGGED_BYTES = 64 * 2**10
 
 
 class Printed:
-    """Reads one stream; its first 64 KiB go to the log, as of the server `name`, if that is given.
+    """A reader of one stream; its first 64 KiB go to the log of the server `name`, if it is set.
 
-    `redaction` takes secrets out of it. `whole` is set at the stream's end.
+    `redaction` removes secrets. `whole` is set at the end of the stream.
     """
 
     def __init__(self, name: str | None, redaction: Redaction) -> None:
@@ -52,21 +52,21 @@ class Printed:
         self._left = 0 if name is None else _LOGGED_BYTES
 
     async def read(self, stream: StreamReader) -> None:
-        """Until the server closes it; lines may be of any length."""
+        """Read until the server closes the stream; lines may have any length."""
         while chunk := await stream.read(2**16):
             self._tail = (self._tail + chunk)[-_RAW_TAIL_BYTES:]
             if self._left > 0:
-                self._tell(chunk[: self._left])
+                self._log_chunk(chunk[: self._left])
                 self._left -= len(chunk)
         self.whole.set()
 
     def tail(self) -> str:
-        """The last 4 KiB as text."""
+        """Return the last 4 KiB as text."""
         text = self._redaction.text(self._tail.decode("utf-8", "ignore"))
         tail = text.encode()[-_TAIL_BYTES:].decode("utf-8", "ignore")
         return tail.replace("\0", "\ufffd").strip()
 
-    def _tell(self, chunk: bytes) -> None:
+    def _log_chunk(self, chunk: bytes) -> None:
         text = self._redaction.text(chunk.decode("utf-8", "replace"))
         for line in text.splitlines():
             _log.info("server_printed", server=self._name, line=line)
@@ -74,22 +74,22 @@ class Printed:
             _log.warning("server_prints_too_much", server=self._name)
 
 
-# How long a server may take to end once its stdin is closed, and the launcher to kill it then.
-_FAREWELL_S = 2.0
+# The time for the server to end after its stdin is closed, and then for the launcher to kill it.
+_SHUTDOWN_S = 2.0
 _WAITING = 256
 
 _PYTHON = ("python", "python3")
 
-# What the launcher says when it stops a program, or cannot start it.
+# The messages of the launcher if it stops a program, or cannot start it.
 _STOPPED = re.compile(r"^nexus_tools: limit ([a-z]+): ", re.MULTILINE)
 _NOT_STARTED = re.compile(r"^nexus_tools: failed ([0-9]+) [a-z]+: (.*)$", re.MULTILINE)
 
 
 @asynccontextmanager
 async def stdio_link(name: str | None, server: StdioServer, host: Host) -> AsyncIterator[Link]:
-    """Start the program and talk to it; it and all that it started are killed in the end.
+    """Start the program and connect to it; all its processes are killed in the end.
 
-    What it prints goes to the log under `name`, or nowhere.
+    Its stderr goes to the log under `name`, or is discarded.
     """
     async with Scratch(host.scratch) as scratch:
         command = _command(server, host)
@@ -113,100 +113,100 @@ async def stdio_link(name: str | None, server: StdioServer, host: Host) -> Async
             start_new_session=True,
         )
         try:
-            async with _talk(Printed(name, server.redaction), process) as link:
+            async with _connect(Printed(name, server.redaction), process) as link:
                 yield link
         finally:
-            await outlast(asyncio.ensure_future(_end(process)))
+            await outlast(asyncio.ensure_future(_shut_down(process)))
 
 
 def _command(server: StdioServer, host: Host) -> tuple[str, ...]:
-    """The program and its arguments; `python` is the interpreter that runs all tools in Python."""
+    """Return the command; `python` is replaced by the interpreter of all tools in Python."""
     program, *arguments = server.command
     return (str(host.python) if program in _PYTHON else program, *arguments)
 
 
 @asynccontextmanager
-async def _talk(printed: Printed, process: Process) -> AsyncIterator[Link]:
-    inward, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    # Room for messages to a server that does not read: nobody waits for it longer than he likes.
-    write, outward = anyio.create_memory_object_stream[SessionMessage](_WAITING)
+async def _connect(reader: Printed, process: Process) -> AsyncIterator[Link]:
+    read_sender, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    # The buffer lets callers continue until their own time limit if a server does not read.
+    write, write_receiver = anyio.create_memory_object_stream[SessionMessage](_WAITING)
     link = Link(read, write)
-    async with inward, read, write, outward, anyio.create_task_group() as tasks:
-        tasks.start_soon(_receive, process, inward, link, printed)
-        tasks.start_soon(_send, process, outward)
+    async with read_sender, read, write, write_receiver, anyio.create_task_group() as tasks:
+        tasks.start_soon(_receive, process, read_sender, link, reader)
+        tasks.start_soon(_send, process, write_receiver)
         try:
             yield link
         finally:
             tasks.cancel_scope.cancel()
 
 
-async def _receive(process: Process, inward: Any, link: Link, printed: Printed) -> None:
-    """Pass on what the server says, until it ends; then say why it did."""
+async def _receive(process: Process, messages: Any, link: Link, reader: Printed) -> None:
+    """Pass on the server's messages until it ends, and then record the reason."""
     assert process.stdout
     assert process.stderr
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(printed.read, process.stderr)
-        async with inward:
-            is_bounded = await _pass_all_on(process.stdout, inward)
+        tasks.start_soon(reader.read, process.stderr)
+        async with messages:
+            is_bounded = await _forward_messages(process.stdout, messages)
         if is_bounded:
-            with anyio.move_on_after(_FAREWELL_S):
+            with anyio.move_on_after(_SHUTDOWN_S):
                 await process.wait()
-                await printed.whole.wait()
+                await reader.whole.wait()
         tasks.cancel_scope.cancel()
-    link.log = printed.tail()
+    link.log = reader.tail()
     if is_bounded:
-        link.close(*_ending(process.returncode, link.log))
+        link.close(*_end_reason(process.returncode, link.log))
     else:
         link.close("the server sent a message that is too long", Limit.OUTPUT)
 
 
-async def _pass_all_on(stdout: asyncio.StreamReader, inward: Any) -> bool:
-    """Every message until the end; false as soon as one is too long."""
+async def _forward_messages(stdout: asyncio.StreamReader, messages: Any) -> bool:
+    """Pass on every message until the end; return false as soon as one is too long."""
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         try:
             while line := await stdout.readline():
-                await _pass_on(line, inward)
+                await _forward(line, messages)
         except ValueError:
             return False
     return True
 
 
-async def _pass_on(line: bytes, inward: Any) -> None:
+async def _forward(line: bytes, messages: Any) -> None:
     try:
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        return  # programs print: what is no message is nobody's
-    await inward.send(SessionMessage(message))
+        return  # ignore output that is not a message
+    await messages.send(SessionMessage(message))
 
 
-async def _send(process: Process, outward: Any) -> None:
+async def _send(process: Process, messages: Any) -> None:
     assert process.stdin
     with suppress(OSError):
-        async for item in outward:
+        async for item in messages:
             text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
             process.stdin.write(f"{text}\n".encode())
             await process.stdin.drain()
 
 
-async def _end(process: Process) -> None:
-    """Close its stdin, as the specification has it; who does not end is killed with all it has."""
+async def _shut_down(process: Process) -> None:
+    """Close stdin as the specification requires, and kill all processes if the server continues."""
     assert process.stdin
     process.stdin.close()
-    for stop in (_nothing, process.terminate, process.kill):
+    for stop in (_do_nothing, process.terminate, process.kill):
         with suppress(ProcessLookupError):
             stop()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_FAREWELL_S):
-                await _drained(process)
+            async with asyncio.timeout(_SHUTDOWN_S):
+                await _drain(process)
                 return
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
-async def _drained(process: Process) -> None:
-    """Until it has ended; what it still writes is thrown away, so that it does not wait for us."""
+async def _drain(process: Process) -> None:
+    """Wait until the process has ended; discard its output so that it does not block."""
     assert process.stdout
     assert process.stderr
     for stream in (process.stdout, process.stderr):
@@ -215,14 +215,14 @@ async def _drained(process: Process) -> None:
     await process.wait()
 
 
-def _ending(exit_code: int | None, log: str) -> tuple[str, Limit | None]:
+def _end_reason(exit_code: int | None, log: str) -> tuple[str, Limit | None]:
     if exit_code is None:
         return "the server closed its output", None
-    stopped = _STOPPED.search(log)
-    if stopped and stopped[1] in list(Limit):
-        limit = Limit(stopped[1])
-        return f"the server was stopped: it took more {limit.value} than it may", limit
-    failed = _NOT_STARTED.search(log)
-    if failed:
-        return f"{failed[2]!r} cannot be started: {os.strerror(int(failed[1]))}", None
+    stop_message = _STOPPED.search(log)
+    if stop_message and stop_message[1] in list(Limit):
+        limit = Limit(stop_message[1])
+        return f"the server was stopped: it exceeded its {limit.value} limit", limit
+    start_failure = _NOT_STARTED.search(log)
+    if start_failure:
+        return f"{start_failure[2]!r} cannot be started: {os.strerror(int(start_failure[1]))}", None
     return f"the server ended with exit code {exit_code}", None

@@ -1,4 +1,4 @@
-"""A server while its tools are served: kept running, and watched for changes of its tools."""
+"""A server while its tools are served: it is kept running and watched for changes of its tools."""
 
 import asyncio
 import time
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 _log = get_logger("nexus_tools.bridges.mcp")
 
-_GONE = ("it is not listed any more",)
+_REMOVED = ("the server no longer lists it",)
 _LISTING_S = 30.0
-_LATE_TOO_OFTEN = 3
+_MAX_LATE_LISTINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds: between two listings on health requests, for one, before a server is started again.
+    """The delays of a service, in seconds.
 
-    The pause doubles each time it ends before it was up for `longest_pause_s`.
+    `relist_s` is the time between two listings on health requests, `listing_s` the time limit of
+    one, and `first_pause_s` the delay before a restart. The delay doubles, up to `longest_pause_s`,
+    each time the server ends before it has run for `longest_pause_s`.
     """
 
     relist_s: float = 30.0
@@ -41,14 +43,15 @@ class Patience:
 
 
 class Service:
-    """One server. `expected` is what its tools were when they were discovered, `timeout_ms` theirs.
+    """One server; `expected` are the fingerprints of its tools at the time of their discovery.
 
-    All calls share it, unless `is_per_call`: then it is only listed, and each call has a server of
-    its own, which knows nothing of others. A shared one can be held up by a call, as when a tool
-    blocks its event loop: so a call is not sent while another one runs unless the server responds,
-    and one that takes too long makes us look whether it still does.
+    All calls share the server, unless `is_per_call` is set. Then the shared server is only listed,
+    and each call has its own server, which knows nothing of other calls. A call can block a shared
+    server, for example if a tool blocks its event loop. Therefore a call is sent beside another one
+    only if the server responds to a ping, and after a call that exceeds its time the server is
+    pinged as well.
 
-    Nothing of it belongs to an event loop until `running`, which is entered once at a time.
+    Nothing in it belongs to an event loop until `running`, which may be entered once at a time.
     """
 
     def __init__(
@@ -75,81 +78,86 @@ class Service:
         self._compared_at = 0.0
         self._late = 0
         self._calls = 0
-        self._doubts: set[asyncio.Task[None]] = set()
+        self._background_checks: set[asyncio.Task[None]] = set()
         self._is_wanted = False
         self._problem = CallFailedError("the server is not running")
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the shared variables that the server gets."""
+        """The names of the shared variables that the server receives."""
         return self._server.variables
 
     @property
     def redaction(self) -> Redaction:
-        """Takes the secrets that the server knows out of what it says."""
+        """The redaction of the secrets that the server knows."""
         return self._server.redaction
 
     @property
     def confinement(self) -> Confinement | None:
-        """What the server's processes may touch; None if it runs elsewhere."""
+        """The confinement of the server's processes, or None for a remote server."""
         server = self._server
         return server.confinement(self._host) if isinstance(server, StdioServer) else None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The time in which it is kept running; begins when it runs, or failed to for once."""
+        """Keep the server running inside this context, which opens after the first start.
+
+        The context also opens if the first attempt to start fails.
+        """
         self._listing = asyncio.Lock()
         self._up = asyncio.Event()
         self._is_wanted = True
-        tried = asyncio.Event()
-        keeper = asyncio.create_task(self._keep(tried))
+        first_attempt = asyncio.Event()
+        keeper = asyncio.create_task(self._supervise(first_attempt))
         try:
-            await tried.wait()
+            await first_attempt.wait()
             yield
         finally:
-            # A cancellation that comes while the server is being stopped ends there.
+            # A cancellation that arrives while the server stops does not end the stop early.
             self._is_wanted = False
             keeper.cancel()
-            for doubt in self._doubts:
+            for doubt in self._background_checks:
                 doubt.cancel()
             with suppress(asyncio.CancelledError):
                 await keeper
 
     async def up(self) -> None:
-        """Wait until the server runs; for the time in which `running` is entered."""
+        """Wait until the server runs; call it only while `running` is entered."""
         with suppress(CallFailedError):
-            self._alive()
+            self._live_connection()
             return
         self._up.clear()
         await self._up.wait()
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Return the result of a call. Raises `CallFailedError`.
+        """Return the result of a call.
 
-        Raises `NotReadyError` if the call was not sent: the server does not run or does not
-        respond, or the tool has changed.
+        Raises:
+            CallFailedError: if the call was sent and has no result.
+            NotReadyError: if the call was not sent, because the server does not run or respond, or
+                because the tool has changed.
         """
-        with self._unsent():
-            connection = self._alive()
+        with self._not_ready_errors():
+            connection = self._live_connection()
             self._check_unchanged(tool)
         if self.is_per_call:
-            return await self._call_alone(tool, arguments, seconds)
-        if self._calls or self._doubts:
-            with self._unsent():
+            return await self._call_separate_server(tool, arguments, seconds)
+        if self._calls or self._background_checks:
+            with self._not_ready_errors():
                 await connection.ping(min(seconds, self._patience.listing_s))
         self._calls += 1
         try:
             return await connection.call(tool, arguments, seconds)
         except CallFailedError as failed:
             if failed.limit is Limit.TIME:
-                self._doubt(connection)
+                self._check_in_background(connection)
             raise
         finally:
             self._calls -= 1
 
     @contextmanager
-    def _unsent(self) -> Iterator[None]:
-        """What fails here comes before the call: it may be sent again."""
+    def _not_ready_errors(self) -> Iterator[None]:
+        """Raise a failure before the call as `NotReadyError`, so that the caller may retry."""
         try:
             yield
         except CallFailedError as failed:
@@ -160,74 +168,76 @@ class Service:
         changes = self._changes.get(tool)
         if changes:
             raise CallFailedError(
-                f"the tool has changed since it was discovered: {', '.join(changes)}; "
-                "it is called again when it is as it was, or is discovered anew"
+                f"the tool has changed since it was discovered: {', '.join(changes)}. "
+                "Calls resume when the change is reverted or the server is discovered again"
             )
 
-    async def _call_alone(
+    async def _call_separate_server(
         self, tool: str, arguments: dict[str, Any], seconds: float
     ) -> dict[str, Any]:
-        """Start a server for one call, and return its result, within the time of the call."""
+        """Start a server for one call, and return its result within the time of the call."""
         from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
 
         is_started = False
         try:
             async with asyncio.timeout(seconds), AsyncExitStack() as stack:
                 server = connected(self._server, self._host, self._generation)
-                with self._unsent():
+                with self._not_ready_errors():
                     connection = await stack.enter_async_context(server)
                 is_started = True
                 return await connection.call(tool, arguments, seconds)
         except TimeoutError as error:
-            with nullcontext() if is_started else self._unsent():
+            with nullcontext() if is_started else self._not_ready_errors():
                 raise CallFailedError.late(seconds) from error
 
-    def _doubt(self, connection: "Connection") -> None:
-        """Have the server started again unless it still responds."""
-        doubt = asyncio.create_task(self._give_up_unless_it_responds(connection))
-        self._doubts.add(doubt)
-        doubt.add_done_callback(self._doubts.discard)
+    def _check_in_background(self, connection: "Connection") -> None:
+        """Restart the server in the background unless it still responds."""
+        doubt = asyncio.create_task(self._close_if_unresponsive(connection))
+        self._background_checks.add(doubt)
+        doubt.add_done_callback(self._background_checks.discard)
 
-    async def _give_up_unless_it_responds(self, connection: "Connection") -> None:
+    async def _close_if_unresponsive(self, connection: "Connection") -> None:
         try:
             await connection.ping(self._patience.listing_s)
         except CallFailedError as failed:
             connection.link.close(failed.reason, failed.limit)
 
     async def health(self, tool: str) -> dict[str, bool]:
-        """Whether the server runs, and whether the tool is as it was when it was discovered."""
+        """Return whether the server runs, and whether the tool is unchanged since its discovery."""
         try:
-            await self._compare_at_times(self._alive())
+            await self._compare_if_due(self._live_connection())
         except CallFailedError:
             is_running = False
         else:
             is_running = True
         return {"running": is_running, "unchanged": tool not in self._changes}
 
-    def _alive(self) -> "Connection":
-        """The connection; raises the `CallFailedError` that says why there is none."""
+    def _live_connection(self) -> "Connection":
+        """Return the connection, or raise the `CallFailedError` with the reason of its absence."""
         if self._connection is None:
             raise self._problem
         if self._connection.link.closed.is_set():
             raise CallFailedError.ended(self._connection.link)
         return self._connection
 
-    async def _keep(self, tried: asyncio.Event) -> None:
-        """Start the server again and again, ever more slowly while it does not stay up."""
+    async def _supervise(self, first_attempt: asyncio.Event) -> None:
+        """Restart the server whenever it ends, with increasing delays while it keeps failing."""
         pause_s = self._patience.first_pause_s
         while self._is_wanted:
-            began = time.monotonic()
+            started = time.monotonic()
             try:
-                await self._run_once(tried)
+                await self._run_once(first_attempt)
             except CallFailedError as error:
                 self._problem = error
-            except Exception as error:  # noqa: BLE001 - the loop of a daemon
+            except Exception as error:  # noqa: BLE001 - the loop of a daemon must not end
                 cause = self.redaction.text(repr(error))
                 _log.error("server_broke", server=self.name, cause=cause)
-                self._problem = CallFailedError("the bridge to the server broke; see its log")
+                self._problem = CallFailedError(
+                    "the bridge to the server failed; its log contains the error"
+                )
             self._connection = None
-            tried.set()
-            if time.monotonic() - began > self._patience.longest_pause_s:
+            first_attempt.set()
+            if time.monotonic() - started > self._patience.longest_pause_s:
                 pause_s = self._patience.first_pause_s
             reason = self.redaction.text(self._problem.reason)
             _log.warning("server_ended", server=self.name, reason=reason)
@@ -235,8 +245,8 @@ class Service:
                 await pause(pause_s)
             pause_s = min(2 * pause_s, self._patience.longest_pause_s)
 
-    async def _run_once(self, tried: asyncio.Event) -> None:
-        """Until the server ends, which is raised as a `CallFailedError`."""
+    async def _run_once(self, first_attempt: asyncio.Event) -> None:
+        """Run the server until it ends, which raises a `CallFailedError`."""
         from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
 
         async with connected(
@@ -245,7 +255,7 @@ class Service:
             await self._compare(connection)
             self._connection = connection
             self._up.set()
-            tried.set()
+            first_attempt.set()
             await self._follow_changes(connection)
 
     async def _follow_changes(self, connection: "Connection") -> None:
@@ -262,11 +272,14 @@ class Service:
             closed.cancel()
         raise CallFailedError.ended(connection.link)
 
-    async def _compare_at_times(self, connection: "Connection") -> None:
-        """List again unless that was done lately; raises `CallFailedError` if that fails.
+    async def _compare_if_due(self, connection: "Connection") -> None:
+        """List the tools again unless the last listing is recent.
 
-        A server that cannot be listed is given up, and so is one that was late several times: it
-        may have been busy.
+        A server that cannot be listed is closed. A server that exceeds the time limit is closed
+        only after several times, because it may have been busy.
+
+        Raises:
+            CallFailedError: if the listing fails.
         """
         if time.monotonic() - self._compared_at < self._patience.relist_s:
             return
@@ -274,7 +287,7 @@ class Service:
             await self._compare(connection, self._patience.listing_s)
         except CallFailedError as error:
             self._late += 1
-            if error.limit is not Limit.TIME or self._late >= _LATE_TOO_OFTEN:
+            if error.limit is not Limit.TIME or self._late >= _MAX_LATE_LISTINGS:
                 connection.link.close(error.reason, error.limit)
             raise
 
@@ -285,9 +298,9 @@ class Service:
             self._compared_at = time.monotonic()
             self._late = 0
         changes = {
-            name: tool.changes(now[name]) if name in now else _GONE
+            name: tool.changes(now[name]) if name in now else _REMOVED
             for name, tool in self._expected.items()
         }
-        self._changes = {name: what for name, what in changes.items() if what}
+        self._changes = {name: differences for name, differences in changes.items() if differences}
         if self._changes:
             _log.warning("tools_changed", server=self.name, tools=sorted(self._changes))

@@ -1,4 +1,4 @@
-"""One tool of an MCP server, as a Nexus tool."""
+"""A tool of an MCP server as a Nexus tool."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from nexus_tools.tool import Answer, ToolFqn, with_annotations
 
 
 class McpTool(BridgedTool):
-    """Calls `listed` on the server that `service` keeps running."""
+    """A tool that calls `listed` on the server that `service` keeps running."""
 
     def __init__(
         self,
@@ -45,33 +45,34 @@ class McpTool(BridgedTool):
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the tool; whatever the server does wrong is the variant `err`.
+        """Call the tool; every error of the server becomes the variant `err`.
 
-        An outcome is public: the secrets that the server knows are taken out of it.
+        Outcomes are public, so the secrets that the server knows are redacted.
 
-        Raises `NotReadyError` if the call could not be sent.
+        Raises:
+            NotReadyError: if the call could not be sent.
         """
-        sent = self._interface.inputs.to_arguments(arguments)
+        call_arguments = self._interface.inputs.to_arguments(arguments)
         try:
-            result = await self.service.call(self.name, sent, self._seconds)
+            result = await self.service.call(self.name, call_arguments, self._seconds)
         except CallFailedError as failed:
             output = failed.as_output(is_shared=not self.service.is_per_call)
             return self._redacted(output)
         return self._redacted(self._interface.output(result))
 
     def _redacted(self, output: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the output with its variants as they are called, without secrets in the ports."""
+        """Return the output with unchanged variant names and without secrets in the ports."""
         redaction = self.service.redaction
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """As every tool; a result that the tool's own schema does not allow is its failure."""
+        """Return the answer; a result that violates the tool's own schema becomes an `err`."""
         try:
             return await super().answer(arguments)
         except ValidationError as mismatch:
             if mismatch.code != "output_invalid":
                 raise
-            reason = f"the tool gave what its output schema does not allow: {mismatch.message}"
+            reason = f"the result of the tool does not match its output schema: {mismatch.message}"
             return self._validator.check_output(error(reason))
 
     async def _check_health(self) -> dict[str, bool]:

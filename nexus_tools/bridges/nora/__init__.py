@@ -1,4 +1,7 @@
-"""NORA: a folder with a manifest `tool.json` and a Python script that has `run(params)`."""
+"""The bridge to NORA: a tool is a folder with a `tool.json` and a script with `run(params)`.
+
+Begin reading at `bridge.py`.
+"""
 
 from nexus_tools.bridges.nora.bridge import NoraBridge
 

@@ -1,4 +1,4 @@
-"""Finds NORA tools, in a folder of one or of several, and tells the dangerous ones."""
+"""The search for NORA tools in folders, and the detection of dangerous tools."""
 
 import re
 from pathlib import Path
@@ -13,11 +13,14 @@ from nexus_tools.errors import NexusError, NotAllowedError
 
 
 class NoraBridge:
-    """NORA's tools, each run in a process of its own.
+    """The bridge to NORA, which runs each tool in a separate process.
 
-    `error_pattern` makes a result in which it is found an `err`: a regular expression for an engine
-    in linear time, or `UsageError` with code `pattern_invalid`; None leaves all texts answers.
-    `allow_dangerous` takes tools that run any command.
+    A result that matches `error_pattern` becomes an `err`. The pattern is a regular expression for
+    a linear-time engine; None accepts all texts as answers. `allow_dangerous` accepts tools that
+    run arbitrary commands.
+
+    Raises:
+        UsageError: with code `pattern_invalid` if the pattern is not valid.
     """
 
     def __init__(
@@ -28,45 +31,45 @@ class NoraBridge:
 
     @property
     def system(self) -> str:
-        """The system's word."""
+        """The name of the system."""
         return SYSTEM
 
     def recognises(self, place: Path) -> bool:
-        """Whether a `tool.json` lies in the folder, or in a folder of it."""
+        """Return whether the folder, or one of its subfolders, contains a `tool.json`."""
         return bool(_folders(place))
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
-        """The tool in the folder, or those in its folders."""
+        """Return the tool in the folder, or those in its subfolders."""
         folders = await anyio.to_thread.run_sync(_folders, place)
-        found = [
+        discoveries = [
             await anyio.to_thread.run_sync(self._one, folder, host, naming) for folder in folders
         ]
-        return Discovery.joined(found)
+        return Discovery.joined(discoveries)
 
     def _one(self, folder: Path, host: Host, naming: Naming) -> Discovery:
-        known = None
+        known_fqn = None
         try:
             manifest = Manifest.read(folder)
-            known = naming.known_fqn(SYSTEM, manifest.name)
+            known_fqn = naming.known_fqn(SYSTEM, manifest.name)
             self._check_danger(manifest)
             fqn = naming.fqn(SYSTEM, manifest.name)
             tool = NoraTool(manifest, fqn, host, self._soft_error).called(manifest.name)
             return Discovery(tools=(tool,))
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, folder, error, known),))
+            return Discovery(refused=(Refusal.of(SYSTEM, folder, error, known_fqn),))
 
     def _check_danger(self, manifest: Manifest) -> None:
-        why = "" if self._allow_dangerous else runs_commands(manifest)
-        if why:
+        reason = "" if self._allow_dangerous else runs_commands(manifest)
+        if reason:
             raise NotAllowedError(
                 "tool_dangerous",
-                f"the tool may run any command: {why}",
-                hint="if that is what you want to offer, allow it with --allow-dangerous",
+                f"the tool may run arbitrary commands: {reason}",
+                hint="To serve it nevertheless, pass --allow-dangerous.",
             )
 
 
 def _folders(place: Path) -> list[Path]:
-    """The folders of tools: the place itself, or those right in it."""
+    """Return the folders of tools: the folder itself, or its direct subfolders."""
     if has_manifest(place):
         return [place]
     try:
@@ -76,31 +79,30 @@ def _folders(place: Path) -> list[Path]:
     return [folder for folder in inner if has_manifest(folder)]
 
 
-# --- Which tools run any command that they are given, told from the manifest alone
+# --- The detection of tools that run arbitrary commands, from the manifest only
 #
-# A manifest has no word for it, so the rule goes by names, and is no more than that: it keeps a
-# `shell` tool from being offered to everybody by accident. The sandbox, not this rule, is the bound
-# of what a tool can do.
+# A manifest does not declare this, so the rule checks names. It only prevents that a `shell` tool
+# is served by accident. The sandbox, not this rule, limits what a tool can do.
 
 
-# A tool is called so: one of these is a word of its name.
+# Words in the names of such tools.
 TOOL_WORDS = frozenset(
     (
         *("shell", "bash", "sh", "zsh", "cmd", "powershell", "terminal", "subprocess"),
         *("exec", "execute", "command", "commands", "eval"),
     )
 )
-# A tool takes this: one of these is the whole name of a parameter.
+# Complete names of parameters of such tools.
 PARAMETERS = frozenset(("command", "commands", "cmd", "shell", "shell_command", "script"))
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def runs_commands(manifest: Manifest) -> str:
-    """Why the tool is taken for one that runs arbitrary commands; empty if it is not."""
+    """Return the reason why the tool seems to run arbitrary commands, or an empty string."""
     words = {word.lower() for word in _WORDS.findall(manifest.name)}
     for word in sorted(words & TOOL_WORDS):
-        return f"its name has the word {word!r}"
+        return f"its name contains the word {word!r}"
     properties = manifest.parameters.get("properties", {})
     for name in sorted(properties):
         if name.lower() in PARAMETERS:

@@ -1,6 +1,6 @@
-"""Runs a NORA script in the foreign interpreter: imports it, and calls its `run(params)`.
+"""The process that runs a NORA script: it imports the script and calls its `run(params)`.
 
-Standard library of Python 3.9 and later; of the package nothing but the worker's side.
+It uses the standard library of Python 3.9 and later, and only the worker's side of this package.
 """
 
 import importlib.util
@@ -15,11 +15,12 @@ from nexus_tools.bridges.worker.child import json_text, loading
 
 
 def reply(request: "dict[str, Any]") -> Any:
-    """What `run` returns for the request's `params`; as text if it is no value of JSON's kinds.
+    """Return the result of `run` for the request's `params`, as text if it is not a JSON value.
 
-    Raises `ValueError` for a number that JSON has no word for, as every bridge does.
+    Raises:
+        ValueError: for a number that JSON cannot represent, as in every bridge.
     """
-    # As for a script that is started: what lies beside it can be imported.
+    # As for a script that Python runs, modules in its folder can be imported.
     for folder in (request["folder"], os.path.dirname(request["script"])):  # noqa: PTH120 - as sys.path
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -28,26 +29,26 @@ def reply(request: "dict[str, Any]") -> Any:
     returned = module.run(request["params"])
     if inspect.iscoroutine(returned):
         returned.close()
-        raise TypeError("run is a coroutine function, and has to be a plain one")
+        raise TypeError("run must be a plain function, not a coroutine function")
     return _expressible(returned)
 
 
 def _module(name: str, script: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(_identifier(name), script)
     if spec is None or spec.loader is None:
-        raise ImportError(f"the entrypoint {os.path.basename(script)} is no Python script")  # noqa: PTH119 - as above
+        raise ImportError(f"the entrypoint {os.path.basename(script)} is not a Python script")  # noqa: PTH119 - as above
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses and pickles look for their module there.
+    # Dataclasses and pickle look up their module in sys.modules.
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
 def _identifier(name: str) -> str:
-    """The name of the module: the tool's, unless it is no identifier, or another module's."""
-    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-    taken = plain in sys.modules or plain in getattr(sys, "stdlib_module_names", ())
-    return plain if plain.isidentifier() and not taken else f"tool_{plain}"
+    """Return the module name: the tool's, unless it is not an identifier or is already taken."""
+    identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
+    is_taken = identifier in sys.modules or identifier in getattr(sys, "stdlib_module_names", ())
+    return identifier if identifier.isidentifier() and not is_taken else f"tool_{identifier}"
 
 
 def _expressible(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The manifest of a NORA tool, `tool.json`, checked against the schema of NORA's document."""
+"""The manifest of a NORA tool, `tool.json`, validated with the schema of NORA's specification."""
 
 import hashlib
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE_NAME = "tool.json"
 MAX_BYTES = 256 * 2**10
 
-# "Manifest Schema" in NORA's Tool Specification; a draft-07 schema. Annotations are left out.
+# "Manifest Schema" in NORA's Tool Specification, a draft-07 schema without its annotations.
 _SCHEMA: dict[str, Any] = {
     "$schema": "http://json-schema.org/draft-07/schema#",
     "type": "object",
@@ -49,16 +49,16 @@ _SCHEMA: dict[str, Any] = {
     },
 }
 _HINT = (
-    "a manifest has name, description, entrypoint and parameters; each property of the parameters "
-    "has type, description and required, which is true or false"
+    "A manifest requires name, description, entrypoint, and parameters. Each property of the "
+    "parameters requires type, description, and the boolean required."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a manifest says; `script` is the entrypoint's file, `digest` the SHA-256 of `tool.json`.
+    """A parsed manifest; `script` is the entrypoint's file, `digest` the SHA-256 of `tool.json`.
 
-    `parameters` is still in the document's own words: `required` stands on each property.
+    `parameters` is unchanged, so `required` is a member of each property.
     """
 
     folder: Path
@@ -70,10 +70,11 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest in `folder`.
+        """Read the manifest in `folder`.
 
-        Raises `ValidationError` with code `manifest_invalid`, each mismatch with its JSON pointer,
-        or `json_invalid`.
+        Raises:
+            ValidationError: with code `manifest_invalid`, with a JSON pointer for each mismatch, or
+                `json_invalid`.
         """
         data = _content(folder / FILE_NAME)
         document = parse_json(data)
@@ -88,7 +89,7 @@ class Manifest:
         )
 
     def checks(self) -> dict[str, bool]:
-        """Whether all is as it was: the entrypoint is there, the manifest is unchanged."""
+        """Return whether the entrypoint exists and whether the manifest is unchanged."""
         try:
             data = _content(self.folder / FILE_NAME)
         except ValidationError:
@@ -100,7 +101,7 @@ class Manifest:
 
 
 def has_manifest(folder: Path) -> bool:
-    """Whether a manifest lies in `folder`, as far as we may look."""
+    """Return whether `folder` contains a manifest that can be accessed."""
     try:
         return (folder / FILE_NAME).is_file()
     except OSError:
@@ -110,13 +111,13 @@ def has_manifest(folder: Path) -> bool:
 def _content(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise _invalid("", f"{path} is no file")
+            raise _invalid("", f"{path} is not a regular file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise _invalid("", f"{path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:
-        raise _invalid("", f"it is longer than {MAX_BYTES} bytes")
+        raise _invalid("", f"the file is longer than {MAX_BYTES} bytes")
     return without_mark(data)
 
 
@@ -135,30 +136,34 @@ def _in_words(errors: "Iterator[SchemaError]") -> Iterator[Mismatch]:
 
 
 def _script(folder: Path, entrypoint: str) -> Path:
-    """The entrypoint's file, which is in the folder, links followed."""
+    """Return the entrypoint's file, which must be in the folder after links are resolved."""
     path = PurePosixPath(entrypoint)
     if path.is_absolute() or ".." in path.parts or "\0" in entrypoint:
         raise _invalid(
-            "/entrypoint", f"{entrypoint[:200]!r} is no path inside of the tool's folder"
+            "/entrypoint", f"{entrypoint[:200]!r} is not a path inside the tool's folder"
         )
     try:
         script = (folder / path).resolve()
         is_inside = script.is_relative_to(folder.resolve())
         is_file = script.is_file()
-    except (OSError, RuntimeError) as error:  # a link that leads to itself
+    except (OSError, RuntimeError) as error:  # a link that refers to itself
         raise _invalid("/entrypoint", f"{entrypoint[:200]!r} cannot be read: {error}") from error
     if not is_inside:
-        raise _invalid("/entrypoint", f"{entrypoint[:200]!r} is a link out of the tool's folder")
+        raise _invalid(
+            "/entrypoint", f"{entrypoint[:200]!r} is a link to a path outside the tool's folder"
+        )
     if not is_file:
-        raise _invalid("/entrypoint", f"there is no file {entrypoint[:200]!r} in the tool's folder")
+        raise _invalid(
+            "/entrypoint", f"the tool's folder does not contain a file {entrypoint[:200]!r}"
+        )
     return script
 
 
 def _invalid(pointer: str, message: str) -> ValidationError:
-    hint = "name a Python script in the folder, as in main.py" if pointer else ""
+    hint = "Name a Python script in the folder, for example main.py." if pointer else ""
     return _error([Mismatch(pointer, message)], hint)
 
 
 def _error(mismatches: list[Mismatch], hint: str) -> ValidationError:
-    error = mismatch_error("manifest_invalid", f"{FILE_NAME} is wrong", mismatches)
+    error = mismatch_error("manifest_invalid", f"{FILE_NAME} is not valid", mismatches)
     return ValidationError(error.code, error.message, hint=hint, details=error.details)

@@ -1,4 +1,4 @@
-"""One NORA tool: each call runs the script in a process of its own."""
+"""A NORA tool, which runs its script in a separate process for each call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,17 +20,19 @@ from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn, linear_time, pattern_mismatches
 
 ERROR_PATTERN = "^Error( |:)"
-"""How NORA's own tools begin the text that they return instead of failing."""
+"""The start of the text that NORA's own tools return instead of raising an exception."""
 
-# The text is a stranger's: so much of it is looked at, however long it is.
+# The text is untrusted, so only its first characters are searched.
 MAX_CHARACTERS = 4_096
 
 
 class SoftError:
-    """A regular expression that is looked for in the first 4096 characters of a result.
+    """A regular expression that is searched in the first 4096 characters of a result.
 
-    The engine is that of `pattern` in JSON Schema, in linear time. Raises `UsageError` with code
-    `pattern_invalid` for an expression that it does not take.
+    The engine is the linear-time engine of `pattern` in JSON Schema.
+
+    Raises:
+        UsageError: with code `pattern_invalid` if the engine does not support the expression.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -38,27 +40,28 @@ class SoftError:
 
         mismatches = pattern_mismatches("", pattern)
         if mismatches:
-            hint = f"as in {ERROR_PATTERN!r}"
+            hint = f"Use a pattern such as {ERROR_PATTERN!r}."
             raise UsageError("pattern_invalid", mismatches[0].message, hint=hint)
         self._validator = jsonschema_rs.Draft202012Validator(
             {"pattern": pattern}, pattern_options=linear_time()
         )
 
     def matches(self, text: str) -> bool:
-        """Whether the text says that something went wrong."""
+        """Return whether the text reports an error."""
         return self._validator.is_valid(text[:MAX_CHARACTERS])
 
 
 SYSTEM = "nora"
 
 _CHILD = "nexus_tools.bridges.nora.child"
-_RESULT = {"description": "What `run` returned; as text if it is no JSON value."}
+_RESULT = {"description": "The return value of `run`, as text if it is not a JSON value."}
 
 
 class NoraTool(BridgedTool):
     """A manifest and its script as a tool: `ok{result}` or `err{reason, type, log, …}`.
 
-    Raises `ValidationError` if the house refuses the schema of the parameters.
+    Raises:
+        ValidationError: if the schema of the parameters is not supported.
     """
 
     def __init__(
@@ -104,5 +107,5 @@ class NoraTool(BridgedTool):
         return {"ok": {"result": result}}
 
     def needs(self) -> dict[str, bool]:
-        """Return whether the entrypoint is there, and the manifest is unchanged."""
+        """Return whether the entrypoint exists and whether the manifest is unchanged."""
         return self._manifest.checks()

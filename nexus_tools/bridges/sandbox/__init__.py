@@ -1,4 +1,7 @@
-"""Run a stranger's program: confined, with limits and a scrubbed environment, killed as a group."""
+"""The sandbox for untrusted programs: confinement, limits, and an environment of allowed variables.
+
+Begin reading at `process.py`: `run` executes one program and kills all processes that it started.
+"""
 
 from nexus_tools.bridges.sandbox.confinement import (
     NAMES_PORT,

@@ -1,4 +1,4 @@
-"""What a stranger's program may touch of the machine, files and network; nothing else is there."""
+"""The files and ports of this machine that an untrusted program may use; all others are denied."""
 
 import json
 import os
@@ -18,17 +18,17 @@ from nexus_tools.errors import UsageError
 from nexus_tools.settings.environment import home_directory
 
 NAMES_PORT = 53
-"""Where names are looked up; UDP is refused, so it is done by TCP."""
+"""The port of DNS; UDP is denied, so names are resolved over TCP."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a program has besides its scratch and the system's libraries.
+    """The resources of a program besides its scratch directory and the system's libraries.
 
-    `reads` and `runtime`, which is what it runs in, it may read and execute, `writes` change too;
-    `ports` are those of TCP that it may connect to, of any host: for the kernel knows no hosts.
-    `workspace` may be changed too, and is the folder that tools know as theirs. Without `is_on`
-    nothing is confined.
+    The program may read and execute `reads` and `runtime` (the installation that it runs in), and
+    also change `writes`. It may connect to the TCP `ports` of any host, because the kernel does not
+    distinguish hosts. `workspace` may be changed as well; tools know it as their own folder. If
+    `is_on` is false, nothing is confined.
     """
 
     reads: tuple[Path, ...] = ()
@@ -39,56 +39,57 @@ class Confinement:
     runtime: tuple[Path, ...] = ()
 
     def reading(self, *places: Path) -> Self:
-        """The same, and these files and folders may be read; for a link, what it leads to too."""
-        return replace(self, reads=tuple(dict.fromkeys((*self.reads, *_both_ends(places)))))
+        """Return a copy that may also read these paths, including the targets of links."""
+        return replace(self, reads=tuple(dict.fromkeys((*self.reads, *_with_link_targets(places)))))
 
     def owning(self, *places: Path) -> Self:
-        """The same for the places that a tool consists of.
+        """Return a copy that may also read the paths that a tool consists of.
 
-        Raises `UsageError` with code `place_too_wide` if the operator's home is in one of them.
+        Raises:
+            UsageError: with code `place_too_wide` if one of the paths contains the operator's home.
         """
         if self.is_on:
-            for place in _both_ends(places):
+            for place in _with_link_targets(places):
                 _check_width(place)
         return self.reading(*places)
 
     def writing(self, *places: Path) -> Self:
-        """The same, and these folders may be changed."""
+        """Return a copy that may also change these folders."""
         return replace(self, writes=tuple(dict.fromkeys((*self.writes, *places))))
 
     def connecting(self, *ports: int) -> Self:
-        """The same, and these ports may be connected to."""
+        """Return a copy that may also connect to these ports."""
         return replace(self, ports=tuple(dict.fromkeys((*self.ports, *ports))))
 
     @property
     def may_change(self) -> tuple[Path, ...]:
-        """The folders that it may change, the workspace among them."""
+        """The folders that the program may change, including the workspace."""
         return (*self.writes, *([self.workspace] if self.workspace else []))
 
     @property
     def changes_modes(self) -> bool:
-        """Whether it may change modes, owners and times of all files of its user.
+        """Whether the program may change modes, owners, and times of all files of its user.
 
-        It may where the kernel gives it no mounts of its own; which is asked once, and takes 30 ms.
+        It may if the kernel does not grant private mounts. The test runs once and takes 30 ms.
         """
         return not self.is_on or not _has_mounts()
 
     def check(self) -> None:
-        """Raise `UsageError` with code `confinement_unavailable` where the kernel lacks it."""
+        """Raise `UsageError` with code `confinement_unavailable` if the kernel cannot confine."""
         if not self.is_on:
             return
         if not confine.is_there():
-            raise _unavailable("this system cannot confine borrowed tools")
+            raise _unavailable("this system cannot confine bridged tools")
         if self.ports and landlock.version() < landlock.PORTS_SINCE:
-            raise _unavailable("this kernel cannot open single ports to borrowed tools")
+            raise _unavailable("this kernel cannot allow single ports for bridged tools")
 
     def words(
         self, command: Sequence[str], environment: Mapping[str, str], scratch: Path
     ) -> list[str]:
-        """As the watching program is told of it, for a command in its environment."""
+        """Return the arguments of the watch program for a command in its environment."""
         if not self.is_on:
             return ["is_confined=0"]
-        reads = [*self.reads, *self.runtime, *_places_of_program(command, environment)]
+        reads = [*self.reads, *self.runtime, *_program_paths(command, environment)]
         return [
             "is_confined=1",
             *(f"reads={place}" for place in reads),
@@ -99,7 +100,10 @@ class Confinement:
 
 @cache
 def _has_mounts() -> bool:
-    """In a process of its own, which it changes for good."""
+    """Return whether the kernel grants private mounts, tested in a process of its own.
+
+    The test changes the mounts of its process permanently.
+    """
     module = [standalone.__file__, mounts.__name__]
     command = [sys.executable, "-I", "-S", *module, tempfile.gettempdir()]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0  # noqa: S603 - ours
@@ -111,9 +115,9 @@ UNCONFINED = Confinement(is_on=False)
 def _unavailable(problem: str) -> UsageError:
     return UsageError(
         "confinement_unavailable",
-        f"{problem}: they could read your keys and change your files",
-        hint="use Linux 5.13 or newer with Landlock (6.7 for --connect), "
-        "or serve unconfined with --no-confinement what you trust, as a user without keys",
+        f"{problem}: without confinement they can read your keys and change your files",
+        hint="Use Linux 5.13 or newer with Landlock (6.7 for --connect). To serve trusted tools "
+        "without confinement, pass --no-confinement as a user without keys.",
     )
 
 
@@ -121,47 +125,47 @@ def _check_width(place: Path) -> None:
     if is_too_wide(place):
         raise UsageError(
             "place_too_wide",
-            f"the tool would see all of {place}, and your keys may be in there",
-            hint="put the tool into a folder of its own",
+            f"the tool could read all of {place}, which may contain your keys",
+            hint="Move the tool to a folder of its own.",
         )
 
 
-def _both_ends(places: Iterable[Path]) -> Iterator[Path]:
+def _with_link_targets(places: Iterable[Path]) -> Iterator[Path]:
     for place in places:
         yield place.absolute()
         yield place.resolve()
 
 
-# --- What a program itself is made of
+# --- The files of a program itself
 
 
-def _places_of_program(command: Sequence[str], environment: Mapping[str, str]) -> list[Path]:
-    """The program's file, what stands beside it in its installation, and the folders of PATH."""
+def _program_paths(command: Sequence[str], environment: Mapping[str, str]) -> list[Path]:
+    """Return the program's file, the files of its installation, and the folders of PATH."""
     search_path = environment.get("PATH", os.defpath)
-    found = shutil.which(command[0], path=search_path) if command else None
+    program = shutil.which(command[0], path=search_path) if command else None
     folders = [Path(folder) for folder in search_path.split(os.pathsep) if folder.startswith("/")]
-    own = _installation(Path(found).absolute()) if found else ()
-    return [*(folder for folder in folders if not is_too_wide(folder)), *own]
+    installation = _installation(Path(program).absolute()) if program else ()
+    return [*(folder for folder in folders if not is_too_wide(folder)), *installation]
 
 
 def _installation(program: Path) -> tuple[Path, ...]:
-    """A program, and what was installed with it: as of Node, of a venv, or by npm."""
-    found = dict.fromkeys(_both_ends([program]))
-    for place in list(found):
-        found |= dict.fromkeys(_both_ends(npm_packages(place)))
+    """Return a program and the files installed with it, as for Node, a virtualenv, or npm."""
+    paths = dict.fromkeys(_with_link_targets([program]))
+    for place in list(paths):
+        paths |= dict.fromkeys(_with_link_targets(npm_packages(place)))
         if place.parent.name == "bin":
             root = place.parent.parent
-            beside = ("lib", "lib64", "pyvenv.cfg", "libexec")
-            found |= dict.fromkeys(_both_ends(root / name for name in beside))
-    return tuple(found)
+            siblings = ("lib", "lib64", "pyvenv.cfg", "libexec")
+            paths |= dict.fromkeys(_with_link_targets(root / name for name in siblings))
+    return tuple(paths)
 
 
 def npm_packages(file: Path) -> tuple[Path, ...]:
-    """The outermost `node_modules` that a file is in, if any: there stands what it imports."""
+    """Return the outermost `node_modules` folder that contains a file, where its imports are."""
     return tuple(folder for folder in file.parents if folder.name == "node_modules")[-1:]
 
 
-_ASK_INTERPRETER = """
+_INTERPRETER_PATHS_SCRIPT = """
 import json, sys, sysconfig
 print(json.dumps([sys.prefix, sys.base_prefix, sys.executable, *sys.path,
                   *sysconfig.get_paths().values(), sysconfig.get_config_var("LIBDIR") or "/lib"]))
@@ -170,26 +174,30 @@ print(json.dumps([sys.prefix, sys.base_prefix, sys.executable, *sys.path,
 
 @cache
 def interpreter_places(python: Path) -> tuple[Path, ...]:
-    """What an interpreter of Python consists of: its installation, its environment, its packages.
+    """Return the paths of a Python interpreter: its installation, environment, and packages.
 
-    It says so itself, once. An installation that holds a home is not taken as a whole.
+    The interpreter reports them once. An installation that contains a home is not included as a
+    whole.
     """
     try:
-        asked = subprocess.run(  # noqa: S603 - the operator's own interpreter
-            [str(python), "-I", "-c", _ASK_INTERPRETER], capture_output=True, timeout=30, check=True
+        process = subprocess.run(  # noqa: S603 - the operator's own interpreter
+            [str(python), "-I", "-c", _INTERPRETER_PATHS_SCRIPT],
+            capture_output=True,
+            timeout=30,
+            check=True,
         )
-        said = [Path(text) for text in json.loads(asked.stdout) if text.startswith("/")]
+        reported_paths = [Path(text) for text in json.loads(process.stdout) if text.startswith("/")]
     except (OSError, ValueError, subprocess.SubprocessError):
         return ()
-    found = dict.fromkeys(_both_ends([python, *said]))
-    return tuple(place for place in found if not is_too_wide(place))
+    paths = dict.fromkeys(_with_link_targets([python, *reported_paths]))
+    return tuple(place for place in paths if not is_too_wide(place))
 
 
 def is_too_wide(place: Path) -> bool:
-    """Whether a home, or the system, is in there."""
+    """Return whether the folder contains a home directory or the whole system."""
     homes = {home_directory(), Path("/root"), Path("/home")}
     return any(home.is_relative_to(place) for home in homes) or place.name == ".local"
 
 
-OWN_PLACES = tuple(dict.fromkeys(_both_ends([Path(__file__).parents[1]])))
-"""The bridges of this package: what runs beside a tool in Python is in there."""
+OWN_PLACES = tuple(dict.fromkeys(_with_link_targets([Path(__file__).parents[1]])))
+"""The folder of the bridges, which contains the modules that run beside a tool in Python."""

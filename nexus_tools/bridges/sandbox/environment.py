@@ -1,4 +1,4 @@
-"""The environment of a stranger's program: a list of what is allowed, never of what is not."""
+"""The environment of an untrusted program: a list of allowed variables, never of forbidden ones."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,21 +11,21 @@ OPERATORS = ("PATH", "LANG", "LC_ALL", "TZ")
 
 
 class Operator(Protocol):
-    """Who has variables, and says which of them, and what else, tools have. A `Host` is one."""
+    """The operator's variables and the part of them that tools receive; a `Host` implements it."""
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """All of the operator's variables."""
+        """All variables of the operator."""
         ...
 
     @property
     def shared(self) -> frozenset[str]:
-        """The names of those that every tool gets."""
+        """The names of the variables that every tool receives."""
         ...
 
     @property
     def confinement(self) -> Confinement:
-        """What every tool may touch."""
+        """The resources that every tool may use."""
         ...
 
 
@@ -36,25 +36,27 @@ def environment_of(
     declared: Iterable[str] = (),
     extra: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """What a tool gets: PATH, LANG, LC_ALL, TZ, and the names that are shared or `declared`.
+    """Return a tool's environment: PATH, LANG, LC_ALL, TZ, and the shared or `declared` names.
 
-    Those have the operator's values, where there is one. WORKSPACE is the one folder that stays,
-    and RES_OPTIONS has names looked up by TCP, where either is open. HOME, TMPDIR
-    and the XDG directories are in the scratch directory, whatever is shared or declared. `extra`
-    comes last, and wins.
+    These variables have the operator's values, if they are set. WORKSPACE is the persistent folder,
+    and RES_OPTIONS makes the resolver use TCP, if the confinement allows them. HOME, TMPDIR, and
+    the XDG directories are in the scratch directory, even if they are shared or declared. `extra`
+    takes precedence over all others.
     """
     names = {*OPERATORS, *host.shared, *declared}
-    given = {name: host.environment[name] for name in sorted(names) if name in host.environment}
+    operator_values = {
+        name: host.environment[name] for name in sorted(names) if name in host.environment
+    }
     return {
         "PATH": os.defpath,
-        **given,
-        **_opened(host.confinement),
-        **_own_places(scratch),
+        **operator_values,
+        **_confinement_variables(host.confinement),
+        **_scratch_variables(scratch),
         **(extra or {}),
     }
 
 
-def _opened(confinement: Confinement) -> dict[str, str]:
+def _confinement_variables(confinement: Confinement) -> dict[str, str]:
     workspace, resolver = confinement.workspace, {"RES_OPTIONS": "use-vc"}
     return {
         **({"WORKSPACE": str(workspace)} if workspace else {}),
@@ -62,7 +64,7 @@ def _opened(confinement: Confinement) -> dict[str, str]:
     }
 
 
-def _own_places(scratch: Scratch) -> dict[str, str]:
+def _scratch_variables(scratch: Scratch) -> dict[str, str]:
     home = scratch.home
     return {
         "HOME": str(home),

@@ -1,4 +1,4 @@
-"""How much of a machine one run of a tool may take."""
+"""The resource limits of one run of a tool."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -7,10 +7,10 @@ from time import monotonic
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """Bounds of one run, over all processes that it starts; times in ms, sizes in bytes.
+    """The limits of one run, over all processes that it starts; times in ms, sizes in bytes.
 
-    `output_bytes` is what it may write to its pipes together, `disk_bytes` and `files` what its
-    scratch directory may hold.
+    `output_bytes` limits the output on all pipes together. `disk_bytes` and `files` limit the
+    content of the scratch directory.
     """
 
     time_ms: int = 10_000
@@ -21,13 +21,13 @@ class ProcessLimits:
     processes: int = 64
 
     def left_since(self, began: float) -> "ProcessLimits":
-        """What is left of them for something that `began` then, by the monotonic clock."""
+        """Return the limits with the time that remains since `began` (monotonic clock, seconds)."""
         spent_ms = int((monotonic() - began) * 1_000)
         return replace(self, time_ms=max(self.time_ms - spent_ms, 1))
 
 
 class Limit(StrEnum):
-    """The bound that a run went over, for which it was stopped."""
+    """The limit that a run exceeded, so that it was stopped."""
 
     TIME = "time"
     MEMORY = "memory"

@@ -1,4 +1,4 @@
-"""The pipes between us and a run: bytes in, and bytes out within one budget."""
+"""The pipes between the server and a run; all output shares one budget."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ _CHUNK = 65536
 
 
 class Budget:
-    """How many bytes may still come out of a run, over all its pipes; `passed` when more did."""
+    """The number of bytes that a run may still write to its pipes; `passed` if it wrote more."""
 
     def __init__(self, size: int, when_passed: Callable[[], None]) -> None:
         self.left = size
@@ -16,13 +16,13 @@ class Budget:
         self._when_passed = when_passed
 
     def take(self, data: bytes) -> bytes:
-        """As much of `data` as is within the budget."""
-        kept = data[: self.left]
-        self.left -= len(kept)
-        if len(kept) < len(data) and not self.passed:
+        """Return the part of `data` that is within the budget."""
+        accepted = data[: self.left]
+        self.left -= len(accepted)
+        if len(accepted) < len(data) and not self.passed:
             self.passed = True
             self._when_passed()
-        return kept
+        return accepted
 
 
 class Pipe:
@@ -34,13 +34,13 @@ class Pipe:
         self.theirs = theirs
 
     def close_theirs(self) -> None:
-        """Let go of the end that the run has by now."""
+        """Close the end that the run has inherited."""
         if self.theirs >= 0:
             os.close(self.theirs)
             self.theirs = -1
 
     def close(self) -> None:
-        """Let go of both ends."""
+        """Close both ends."""
         self.close_theirs()
         if self.ours >= 0:
             loop = asyncio.get_running_loop()
@@ -51,7 +51,7 @@ class Pipe:
 
 
 class Outlet(Pipe):
-    """A pipe that a run writes to. `taker` is given what comes, `at_end` called when it ends."""
+    """A pipe that a run writes to; `taker` receives the data, and `at_end` is called at its end."""
 
     def __init__(
         self, taker: Callable[[bytes], object], at_end: Callable[[], None] | None = None
@@ -62,7 +62,7 @@ class Outlet(Pipe):
         asyncio.get_running_loop().add_reader(self.ours, self.read)
 
     def read(self) -> bool:
-        """Take what is there now, one chunk of it; whether there may be more."""
+        """Read one chunk of the available data, and return whether there may be more."""
         if self.ours < 0:
             return False
         try:
@@ -79,7 +79,7 @@ class Outlet(Pipe):
 
 
 class Inlet(Pipe):
-    """A pipe that a run reads from, and `data` that it gets; it may read less than all."""
+    """A pipe that a run reads `data` from; the run may close it early."""
 
     def __init__(self, data: bytes) -> None:
         reader, writer = os.pipe()

@@ -1,4 +1,4 @@
-"""Runs one command in a scratch directory, within limits, to the end of all it started."""
+"""Runs one command in a scratch directory, within limits, until all its processes have ended."""
 
 import errno
 import os
@@ -31,27 +31,31 @@ async def run(
     takes_reply: bool = False,
     on_stdout: Callable[[bytes], None] | None = None,
 ) -> Finished:
-    """Run `command` in `directory` (the scratch's `work`) until all that it starts has ended.
+    """Run `command` in `directory` (default: the scratch's `work`) until all processes have ended.
 
-    It may touch what `confinement` says, with none given its scratch and the system's libraries.
-    It has `environment` and nothing else of ours: standard streams, and with `takes_reply` the
-    descriptor `REPLY_DESCRIPTOR` to write a reply to. `input` is what it may read. `on_stdout` is
-    called with its output as it comes; what it raises ends the run and is raised here. A program
-    without a slash is looked for in the PATH of `environment`, a relative path from `directory`.
+    The command may use the resources of `confinement`; by default these are its scratch directory
+    and the system's libraries. It receives `environment`, the standard streams, and, with
+    `takes_reply`, the descriptor `REPLY_DESCRIPTOR` for a reply. `input` is its standard input.
+    `on_stdout` is called with output as it arrives; an exception in it ends the run and is raised
+    here. A program without a slash is searched in the PATH of `environment`; a relative path starts
+    at `directory`.
 
-    What it starts is killed when it ends, when it passes a limit, and when `run` is cancelled.
-    Raises `NotFoundError` with code `program_missing` or `directory_missing`, `UsageError` with
-    `program_not_started` for what the system cannot execute, `sandbox_unsupported` on Windows,
-    `confinement_unavailable` where the system cannot confine.
+    All processes are killed when the command ends, exceeds a limit, or when `run` is cancelled.
+
+    Raises:
+        NotFoundError: with code `program_missing` or `directory_missing`.
+        UsageError: with code `program_not_started` if the system cannot execute the program,
+            `sandbox_unsupported` on Windows, or `confinement_unavailable` if the system cannot
+            confine.
     """
     check_platform()
-    confined = confinement or Confinement()
-    confined.check()
+    effective_confinement = confinement or Confinement()
+    effective_confinement.check()
     place = (directory or scratch.work).absolute()
     process = _Run(scratch, limits, on_stdout)
     try:
         process.open(input)
-        process.start(command, environment, confined, place, takes_reply=takes_reply)
+        process.start(command, environment, effective_confinement, place, takes_reply=takes_reply)
         await outlast(process.watching.ended, process.watching.stop)
     finally:
         process.close()
@@ -71,19 +75,19 @@ class _Run:
         self._limits = limits
         self._on_stdout = on_stdout
         self._budget = Budget(limits.output_bytes, self.watching.stop)
-        self._kept = {name: bytearray() for name in ("stdout", "stderr", "reply")}
+        self._output = {name: bytearray() for name in ("stdout", "stderr", "reply")}
         self._outlets: dict[str, Outlet] = {}
         self._inlet: Inlet | None = None
         self._failure: Exception | None = None
-        self._began = time.monotonic()
+        self._started_at = time.monotonic()
 
-    def open(self, given: bytes) -> None:
-        """Make the pipes."""
+    def open(self, input_bytes: bytes) -> None:
+        """Create the pipes."""
         self.watching.open()
-        for name in self._kept:
-            self._outlets[name] = Outlet(partial(self._take, name))
-        if given:
-            self._inlet = Inlet(given)
+        for name in self._output:
+            self._outlets[name] = Outlet(partial(self._store_output, name))
+        if input_bytes:
+            self._inlet = Inlet(input_bytes)
 
     def start(
         self,
@@ -94,9 +98,9 @@ class _Run:
         *,
         takes_reply: bool,
     ) -> None:
-        """Start the watch, which starts the command."""
+        """Start the watch program, which starts the command."""
         stdin = self._inlet.theirs if self._inlet else subprocess.DEVNULL
-        stdout, stderr, reply = (self._outlets[name].theirs for name in self._kept)
+        stdout, stderr, reply = (self._outlets[name].theirs for name in self._output)
         line = watch_command(
             command,
             scratch=self._scratch,
@@ -121,7 +125,7 @@ class _Run:
         self.watching.stop(after_s=self._limits.time_ms / 1000)
 
     def close(self) -> None:
-        """Take what is still in the pipes, to which nobody writes any more, and close them."""
+        """Read the rest of the pipes, which have no writer any more, and close them."""
         for outlet in self._outlets.values():
             while outlet.read():
                 pass
@@ -130,21 +134,21 @@ class _Run:
         self.watching.close()
 
     def finished(self) -> Finished:
-        """How it ended; raises what `on_stdout` has raised."""
+        """Return the result, or raise the exception of `on_stdout`."""
         if self._failure:
             raise self._failure
         limit = self._limit()
         exit_code = self.watching.report.exit_code
         if exit_code is None:
-            # It has killed its own watch, which killed it in turn.
+            # The program killed its own watch, and its processes were killed in turn.
             exit_code = -signal.SIGKILL
         return Finished(
             exit_code=None if limit else exit_code,
-            stdout=bytes(self._kept["stdout"]),
-            stderr=bytes(self._kept["stderr"]),
-            reply=bytes(self._kept["reply"]) or None,
+            stdout=bytes(self._output["stdout"]),
+            stderr=bytes(self._output["stderr"]),
+            reply=bytes(self._output["reply"]) or None,
             limit=limit,
-            elapsed_ms=round((time.monotonic() - self._began) * 1000),
+            elapsed_ms=round((time.monotonic() - self._started_at) * 1000),
         )
 
     def _limit(self) -> Limit | None:
@@ -157,51 +161,52 @@ class _Run:
     def _pipes(self) -> list[Inlet | Outlet]:
         return [*self._outlets.values(), *([self._inlet] if self._inlet else [])]
 
-    def _take(self, name: str, data: bytes) -> None:
-        kept = self._budget.take(data)
-        self._kept[name] += kept
-        if name == "stdout" and kept and self._on_stdout and not self._failure:
+    def _store_output(self, name: str, data: bytes) -> None:
+        accepted = self._budget.take(data)
+        self._output[name] += accepted
+        if name == "stdout" and accepted and self._on_stdout and not self._failure:
             try:
-                self._on_stdout(kept)
-            except Exception as error:  # noqa: BLE001 - it is raised where `run` is awaited
+                self._on_stdout(accepted)
+            except Exception as error:  # noqa: BLE001 - `run` raises it to its caller
                 self._failure = error
                 self.watching.stop()
 
 
-# --- Why a program could not be started, as errors for users
+# --- Errors for programs that could not be started
 
 
 _MISSING = (errno.ENOENT, errno.ENOTDIR)
 
 
 def check_platform() -> None:
-    """Raise `UsageError` with code `sandbox_unsupported` where there are no process groups."""
+    """Raise `UsageError` with code `sandbox_unsupported` on systems without process groups."""
     if sys.platform == "win32":
         raise UsageError(
             "sandbox_unsupported",
-            "borrowed tools cannot be run on Windows: it has no process groups and no fork",
-            hint="run this on Linux (WSL too), or on macOS with weaker limits",
+            "bridged tools cannot run on Windows, which has no process groups and no fork",
+            hint="Use Linux (including WSL), or macOS with weaker limits.",
         )
 
 
 def not_started(number: int, stage: str, command: Sequence[str], directory: Path) -> NexusError:
-    """The error for what the system said (`number` is errno) at a stage of starting."""
-    problem = os.strerror(number) if number else "the system does not take what it is given"
+    """Return the error for a failed start; `number` is errno, `stage` the step that failed."""
+    problem = os.strerror(number) if number else "the system rejects an argument"
     if stage == "directory":
         return NotFoundError(
-            "directory_missing", f"a tool cannot be run in the directory {directory}: {problem}"
+            "directory_missing", f"cannot run a tool in the directory {directory}: {problem}"
         )
     if stage == "confinement":
         return UsageError(
             "confinement_failed",
-            f"the kernel does not confine a tool as it promised to: {problem}",
-            hint="a folder of --write or --workspace that is gone, or a container that forbids it",
+            f"the kernel cannot confine a tool: {problem}",
+            hint="Check that the folders of --write and --workspace exist, and that your container "
+            "permits confinement.",
         )
     program = command[0] if command else ""
     if number in _MISSING:
         return NotFoundError(
             "program_missing",
-            f"the program {program!r} cannot be run: {problem}",
-            hint="install it, or give the operator's PATH the folder that it is in",
+            f"cannot run the program {program!r}: {problem}",
+            hint="Install it, or add its folder to the operator's PATH.",
         )
-    return UsageError("program_not_started", f"the program {program!r} cannot be run: {problem}")
+    return UsageError("program_not_started", f"cannot run the program {program!r}: {problem}")

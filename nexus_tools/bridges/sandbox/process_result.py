@@ -1,26 +1,27 @@
-"""How a run ended, and what it left in its pipes."""
+"""The result of a run: how it ended, and its output."""
 
 import signal
 from dataclasses import dataclass, field
 
 from nexus_tools.bridges.sandbox.limits import Limit
 
-_PASSED = {
-    Limit.TIME: "it took longer than it may",
-    Limit.MEMORY: "it took more memory than it may",
-    Limit.OUTPUT: "it wrote more output than it may",
-    Limit.DISK: "it put more into its directory than it may",
-    Limit.PROCESSES: "it started more processes than it may",
+_LIMIT_REASONS = {
+    Limit.TIME: "it exceeded its time limit",
+    Limit.MEMORY: "it exceeded its memory limit",
+    Limit.OUTPUT: "it exceeded its output limit",
+    Limit.DISK: "it exceeded the size limit of its directory",
+    Limit.PROCESSES: "it exceeded its limit of processes",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that is over, with every process that it started.
+    """The result of a run, after every process that it started has ended.
 
-    `exit_code` is None where it was stopped for `limit`, and the negative number of the signal
-    that killed it. `stdout`, `stderr` and `reply` are what it wrote up to the output limit;
-    `reply` is None if nothing was. `elapsed_ms` is the time from its start until all had ended.
+    `exit_code` is None if the run was stopped for `limit`. It is the negative signal number if a
+    signal killed the program. `stdout`, `stderr`, and `reply` are its output up to the output
+    limit; `reply` is None if it wrote none. `elapsed_ms` is the time from the start until all
+    processes ended.
     """
 
     exit_code: int | None
@@ -31,16 +32,16 @@ class Finished:
     elapsed_ms: int
 
     def log(self, limit_bytes: int = 4096) -> str:
-        """The end of what it printed, standard output first, in `limit_bytes` of UTF-8."""
-        printed = b"\n".join(part.rstrip(b"\n") for part in (self.stdout, self.stderr) if part)
-        # One byte that is no UTF-8 becomes a character of three.
-        text = printed[-limit_bytes:].decode("utf-8", "replace").replace("\0", "\ufffd")
+        """Return the end of its output, standard output first, in `limit_bytes` of UTF-8."""
+        output = b"\n".join(part.rstrip(b"\n") for part in (self.stdout, self.stderr) if part)
+        # A byte that is not UTF-8 becomes a character of three bytes, so the text is cut twice.
+        text = output[-limit_bytes:].decode("utf-8", "replace").replace("\0", "\ufffd")
         return text.encode()[-limit_bytes:].decode("utf-8", "ignore")
 
     def reason(self) -> str:
-        """Why it ended, in one sentence for people."""
+        """Return the reason why it ended, as one sentence for users."""
         if self.limit:
-            return f"the tool was stopped: {_PASSED[self.limit]}"
+            return f"the tool was stopped: {_LIMIT_REASONS[self.limit]}"
         if self.exit_code is not None and self.exit_code < 0:
             return f"the tool was killed by {_signal_name(-self.exit_code)}"
         return f"the tool ended with exit code {self.exit_code}"

@@ -1,6 +1,7 @@
-"""The directories of one run: its HOME, its working directory, its place for temporary files.
+"""The directories of one run: its HOME, its working directory, and its temporary files.
 
-They are removed whatever was made in them: shut folders, trees deeper than a path can name.
+They are removed whatever they contain: folders without permissions, or trees deeper than a path can
+name.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from typing import Any, Self
 async def outlast(
     work: "asyncio.Future[Any]", when_cancelled: Callable[[], None] | None = None
 ) -> None:
-    """Wait until `work` is done; only then be cancelled, if that was asked for meanwhile."""
+    """Wait until `work` is done, and raise a cancellation that arrives meanwhile only then."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -33,31 +34,34 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def remove(folder: Path) -> None:
-    """Remove `folder` and all in it, or what stands in its place now.
+    """Remove `folder` with its content, or any file that is in its place.
 
-    Nothing may be at work in there any more. It takes two descriptors and no stack at any depth,
-    as it climbs up by `..`. Raises `OSError` for what even its owner cannot remove.
+    No process may use the folder any more. The walk climbs up through `..`, so it needs only two
+    descriptors and no recursion at any depth.
+
+    Raises:
+        OSError: if even the owner cannot remove a file.
     """
     if not _is_folder(folder):
         folder.unlink(missing_ok=True)
         return
     folder.chmod(0o700)
-    here = os.open(folder, _FOLDER)
+    current = os.open(folder, _FOLDER)
     names: list[str] = []
     try:
-        waiting = [_clear(here)]
-        while waiting:
-            if waiting[-1]:
-                names.append(waiting[-1].pop())
-                here = _move(here, names[-1])
-                waiting.append(_clear(here))
+        pending = [_clear(current)]
+        while pending:
+            if pending[-1]:
+                names.append(pending[-1].pop())
+                current = _change_directory(current, names[-1])
+                pending.append(_clear(current))
             else:
-                waiting.pop()
+                pending.pop()
                 if names:
-                    here = _move(here, "..")
-                    os.rmdir(names.pop(), dir_fd=here)
+                    current = _change_directory(current, "..")
+                    os.rmdir(names.pop(), dir_fd=current)
     finally:
-        os.close(here)
+        os.close(current)
     folder.rmdir()
 
 
@@ -68,14 +72,14 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _move(here: int, name: str) -> int:
-    there = os.open(name, _FOLDER, dir_fd=here)
+def _change_directory(here: int, name: str) -> int:
+    child = os.open(name, _FOLDER, dir_fd=here)
     os.close(here)
-    return there
+    return child
 
 
 def _clear(here: int) -> list[str]:
-    """Remove all that is no folder, and open the folders to their owner; their names."""
+    """Remove all non-folders, make folders accessible to their owner, and return their names."""
     folders = []
     for name in os.listdir(here):
         mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
@@ -89,11 +93,11 @@ def _clear(here: int) -> list[str]:
 
 
 class Scratch:
-    """A fresh directory under `root` that only its owner may enter, removed with all in it.
+    """A temporary directory under `root` that only its owner may enter.
 
-    Used as `with Scratch(root) as scratch:` or `async with`, which removes in a thread. `home`,
-    `work`, `temporary` and `shared_memory` are in `folder`, and are there only inside. `root` is
-    made if need be.
+    Use it as `with Scratch(root) as scratch:` or `async with`; the latter removes it in a thread.
+    `home`, `work`, `temporary`, and `shared_memory` are in `folder` and exist only inside the
+    context. `root` is created if it is missing.
     """
 
     def __init__(self, root: Path) -> None:
@@ -108,8 +112,8 @@ class Scratch:
         self.work = self.folder / "work"
         self.temporary = self.folder / "tmp"
         self.shared_memory = self.folder / "shm"
-        for each in (self.home, self.work, self.temporary, self.shared_memory):
-            each.mkdir(mode=0o700)
+        for folder in (self.home, self.work, self.temporary, self.shared_memory):
+            folder.mkdir(mode=0o700)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,17 +1,17 @@
-"""Runs one module of this package in an interpreter that does not have the package.
+"""Runs one module of this package in an interpreter that does not have the package installed.
 
     python -I detached.py <module> <argument>…
 
-The packages above the module become empty ones that know only their folder: no `__init__` of ours
-is executed, and none of our folders gets on `sys.path`, where a stranger's `import` would find it.
-Standard library of Python 3.9 and later.
+The packages above the module become empty packages that know only their folder. No `__init__` of
+this package is executed, and no folder of it is added to `sys.path`, where the `import` of
+untrusted code would find it. It uses the standard library of Python 3.9 and later.
 """
 
 import importlib
 import sys
 import types
 
-# Where the outermost package is.
+# The folder that contains the outermost package.
 _HOME = __file__.rsplit("/", 4)[0]
 _SELF = "nexus_tools.bridges.sandbox.standalone"
 
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def make_packages(module: str) -> None:
-    """Make the packages above a module that are not there yet; ours are where this file is."""
+    """Create the missing packages above a module, with folders relative to this file."""
     folder = _HOME
     package = None
     for name in _above(module):

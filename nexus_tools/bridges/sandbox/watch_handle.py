@@ -1,4 +1,4 @@
-"""The watching program of one run, as its parent sees it: its command line, its report, its end."""
+"""The parent's view of the watch program of one run: command line, report, and end."""
 
 import asyncio
 import os
@@ -29,14 +29,15 @@ def launcher(
     environment: Mapping[str, str],
     confinement: Confinement,
 ) -> list[str]:
-    """The command line that runs a long-lived program under the same watch as `run`.
+    """Return the command line that runs a long-lived program under the same watch as `run`.
 
-    Its standard streams, `environment` and working directory are those that the line is started
-    with. It may live as long as it likes and write as much; the other bounds hold. When it ends,
-    or the process that started the line does, or SIGTERM comes, all that it started is killed.
+    The program has the standard streams, `environment`, and working directory of the command line's
+    own process. Its time and its output are not limited; the other limits apply. All processes are
+    killed when the program ends, when the process that started the command line ends, or on
+    SIGTERM.
     """
-    confined = confinement.words(command, environment, scratch.folder)
-    return watch_command(command, scratch=scratch, limits=limits, confined=confined)
+    confinement_arguments = confinement.words(command, environment, scratch.folder)
+    return watch_command(command, scratch=scratch, limits=limits, confined=confinement_arguments)
 
 
 def watch_command(
@@ -50,9 +51,9 @@ def watch_command(
     report: int = -1,
     reply: int = -1,
 ) -> list[str]:
-    """The whole command line; descriptors are -1 where there is none, the time 0.
+    """Return the whole command line; -1 means no descriptor, and time 0 no limit.
 
-    `confined` are the words of a `Confinement`.
+    `confined` holds the arguments from `Confinement.words`.
     """
     order = {
         "directory": directory or "",
@@ -69,22 +70,22 @@ def watch_command(
     return [sys.executable, "-I", "-S", standalone.__file__, _WATCH, *words, "--", *command]
 
 
-# --- What it reports, line by line
+# --- The report, line by line
 
 
 @dataclass(slots=True)
 class Report:
-    """A report as far as it has come; the lines are described in `watch/main.py`.
+    """The report received so far; `watch/main.py` describes its lines.
 
-    `group` is the program's process group. Without `is_complete` the watch ended before it could
-    say how the program did.
+    `group` is the program's process group. If `is_complete` is false after its end, the watch ended
+    before it could report the program's end.
     """
 
     text: bytearray = field(default_factory=bytearray)
 
     @property
     def group(self) -> int | None:
-        """The process group of the program, once it was started."""
+        """The process group of the program, or None before its start."""
         started = self._last("started")
         return int(started) if started else None
 
@@ -96,19 +97,19 @@ class Report:
 
     @property
     def limit(self) -> Limit | None:
-        """The bound for which the program was stopped."""
+        """The limit for which the program was stopped."""
         limit = self._last("limit")
         return Limit(limit) if limit else None
 
     @property
     def failure(self) -> tuple[int, str] | None:
-        """Why the program was not started: errno, and what was being done."""
+        """The reason why the program did not start: errno, and the step that failed."""
         number, _, stage = self._last("failed").partition(" ")
         return (int(number), stage) if number else None
 
     @property
     def is_complete(self) -> bool:
-        """Whether all has ended, and nothing is left to kill."""
+        """Whether all processes have ended, so that none is left to kill."""
         words = {line.partition(" ")[0] for line in self._lines()}
         return bool(words & {"ended", "limit", "stopped", "failed"})
 
@@ -116,33 +117,34 @@ class Report:
         return self.text.decode("ascii").splitlines()
 
     def _last(self, word: str) -> str:
-        found = [line for line in self._lines() if line.startswith(f"{word} ")]
-        return found[-1].partition(" ")[2] if found else ""
+        matches = [line for line in self._lines() if line.startswith(f"{word} ")]
+        return matches[-1].partition(" ")[2] if matches else ""
 
 
-# --- The net under it: what to kill when a program has killed those who watch it
+# --- The fallback for a program that has killed its watch
 
 
-# For what the kernel cannot kill at the moment: a process that waits for a disk.
+# The time to wait for processes that the kernel cannot kill at once because they wait for a disk.
 _PATIENCE_S = 5.0
 
 
 def end_remains(group: int | None, folder: Path) -> None:
-    """Kill the process group, and each process that was given, or works in, the folder.
+    """Kill the process group, and every process whose environment or directory names the folder.
 
-    For the case that the watch itself was killed: who left the group is found by the directory
-    that its environment names, unless it hides that from /proc. Returns when they have ended: one
-    that dies has no environment any more, and yet holds its files for a moment.
+    This is the fallback if the watch itself was killed. A process that left the group is found by
+    the directory in its environment, unless it hides that from /proc. The function returns when the
+    processes have ended: a dying process has no environment any more, but keeps its files open for
+    a moment.
     """
     give_up = time.monotonic() + _PATIENCE_S
     while time.monotonic() < give_up:
         with ExitStack() as opened:
-            found = [opened.enter_context(_opened(pid)) for pid in _remains(folder)]
+            processes = [opened.enter_context(_opened(pid)) for pid in _remains(folder)]
             if group is not None:
                 _kill(-group)
-            if not found:
+            if not processes:
                 return
-            for process in found:
+            for process in processes:
                 _end(process, give_up)
 
 
@@ -166,7 +168,7 @@ def _belongs(pid: int, folder: Path) -> bool:
 
 @contextmanager
 def _opened(pid: int) -> Iterator[int | None]:
-    """A descriptor of the process (pidfd_open(2)); None if it is gone by now."""
+    """Yield a descriptor of the process (pidfd_open(2)), or None if the process has ended."""
     try:
         process = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -179,7 +181,7 @@ def _opened(pid: int) -> Iterator[int | None]:
 
 
 def _end(process: int | None, give_up: float) -> None:
-    """Kill it and wait for its end, which makes its descriptor readable."""
+    """Kill the process and wait until its descriptor becomes readable, which marks its end."""
     if process is None:
         return
     with suppress(ProcessLookupError, PermissionError):
@@ -194,19 +196,19 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-# --- Its life
+# --- The running watch
 
 
-# How long it may take to start, and to end all that the program has started.
+# The time for the start, and for killing all processes of the program.
 _GRACE_S = 3.0
 
 
 class Watching:
-    """Starts the watch, tells it to stop, and is `ended` when nothing of the run is alive.
+    """The handle of a running watch; `ended` is done when no process of the run is alive.
 
-    The watch has its end of the report's pipe as long as it lives, so that the end of the report
-    is the end of the watch. If it was killed, what it watched over is killed from here. `is_late`
-    says that it had to be killed, as nothing else ended the run in time.
+    The watch keeps its end of the report's pipe open while it lives, so the end of the report is
+    the end of the watch. If the watch was killed, this class kills the remaining processes.
+    `is_late` says that the watch had to be killed because the run did not end in time.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -219,12 +221,12 @@ class Watching:
         self._alarm: asyncio.TimerHandle | None = None
 
     def open(self) -> None:
-        """Make the pipe for the report."""
+        """Create the pipe for the report."""
         self._pipe = Outlet(self.report.text.extend, self._at_end)
 
     @property
     def descriptor(self) -> int:
-        """Where the watch has to write its report."""
+        """The descriptor to which the watch writes its report."""
         return self._pipe.theirs if self._pipe else -1
 
     def start(
@@ -237,7 +239,7 @@ class Watching:
         """Start the command line with three standard streams and further descriptors."""
         assert self._pipe
         stdin, stdout, stderr = streams
-        self._process = subprocess.Popen(  # noqa: S603 - that is what it is for
+        self._process = subprocess.Popen(  # noqa: S603 - the sandbox runs programs on purpose
             line,
             env=environment,
             stdin=stdin,
@@ -250,7 +252,7 @@ class Watching:
         self._pipe.close_theirs()
 
     def stop(self, after_s: float = 0.0) -> None:
-        """End the run, now or after that many seconds; kill the watch if it does not do it."""
+        """End the run now or after `after_s` seconds; kill the watch if it does not react."""
         if self._alarm:
             self._alarm.cancel()
         loop = asyncio.get_running_loop()
@@ -259,7 +261,7 @@ class Watching:
             self._send(signal.SIGTERM)
 
     def close(self) -> None:
-        """Let go of what is held, after the end or without a start."""
+        """Release the resources, after the end or without a start."""
         if self._alarm:
             self._alarm.cancel()
         if self._pipe:

@@ -1,9 +1,10 @@
-"""Schemas of older drafts, and of OpenAPI, as draft 2020-12: they accept the same values.
+"""Conversion of JSON Schemas from older drafts and from OpenAPI to draft 2020-12.
 
-What a draft does not know it ignores, and so that is left out. A schema that names no draft is read
-generously, each keyword as in the draft that has it. Three differences stay: draft 4 tells 1.0 from
-an integer, in 2019-09 `contains` evaluates no items, and a `pattern` that no engine in linear time
-takes, such as the look-ahead of zod's `email()`, is a comment: the tool checks that by itself.
+A converted schema accepts the same values. Keywords that are unknown to the schema's draft are
+removed, because that draft ignores them. If a schema names no draft, each keyword is read as in the
+draft that defines it. Three differences remain. Draft 4 distinguishes 1.0 from an integer. In
+2019-09 `contains` does not evaluate items. A `pattern` that no linear-time engine supports, such as
+the look-ahead of zod's `email()`, becomes a comment, because the tool checks it itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,13 +16,13 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Mismatch, measure, pattern_mismatches, pointer_of, schema_error
 
 UNSAID = 0
-"""The draft of a schema that names none: each keyword is read as in the draft that has it."""
+"""The draft of a schema without `$schema`: each keyword is read as in the draft that has it."""
 
 Members = dict[str, Any]
 Origin = dict[str, str]
 
-# The draft that brought a keyword: those before ignore it.
-_SINCE = {
+# The draft that introduced a keyword; earlier drafts ignore it.
+_FIRST_DRAFT = {
     **dict.fromkeys(("const", "contains", "propertyNames"), 6),
     **dict.fromkeys(("if", "then", "else"), 7),
     **dict.fromkeys(("dependentRequired", "dependentSchemas", "$anchor"), 2019),
@@ -31,10 +32,11 @@ _SINCE = {
     **dict.fromkeys(("prefixItems", "$dynamicRef", "$dynamicAnchor"), 2020),
 }
 # The last draft that has a keyword.
-_UNTIL = {"dependencies": 7}
+_LAST_DRAFT = {"dependencies": 7}
 
-# What says nothing of values, and so may stand beside a `$ref` that hides the rest (draft 7, 8.3).
-_BESIDE_REFERENCE = frozenset(
+# Keywords that do not constrain values. They may be beside a `$ref`, which hides all other keywords
+# (draft 7, section 8.3).
+_ALLOWED_BESIDE_REFERENCE = frozenset(
     (
         *("$ref", "$defs", "definitions", "title", "description", "default", "examples"),
         *("$comment", "readOnly", "writeOnly", "deprecated"),
@@ -43,9 +45,9 @@ _BESIDE_REFERENCE = frozenset(
 
 
 def modernise(members: Members, draft: int, pointer: str) -> Origin:
-    """Change the members of a subschema of `draft`, which stands at `pointer`.
+    """Convert the keywords of a subschema of `draft` at `pointer` in place.
 
-    Says, for a keyword that is new, the one under which its subschemas stood.
+    Returns, for each new keyword, the old keyword under which its subschemas were.
     """
     origin: Origin = {}
     for step in _STEPS:
@@ -53,19 +55,19 @@ def modernise(members: Members, draft: int, pointer: str) -> Origin:
     return origin
 
 
-def _leave_out_unknown(members: Members, draft: int, _pointer: str) -> Origin:
+def _remove_unknown_keywords(members: Members, draft: int, _pointer: str) -> Origin:
     if draft == UNSAID:
         return {}
     hidden = draft <= 7 and isinstance(members.get("$ref"), str)
     for keyword in list(members):
-        known = _SINCE.get(keyword, 0) <= draft <= _UNTIL.get(keyword, draft)
-        if not known or (hidden and keyword not in _BESIDE_REFERENCE):
+        is_known = _FIRST_DRAFT.get(keyword, 0) <= draft <= _LAST_DRAFT.get(keyword, draft)
+        if not is_known or (hidden and keyword not in _ALLOWED_BESIDE_REFERENCE):
             del members[keyword]
     return {}
 
 
 def _identifiers(members: Members, draft: int, _pointer: str) -> Origin:
-    """`id` and `$id` of the form `#name` were what `$anchor` is."""
+    """Convert `id` and `$id` of the form `#name` to `$anchor`."""
     if draft == 4 and isinstance(members.get("id"), str):
         members["$id"] = members.pop("id")
     name = members.get("$id")
@@ -76,25 +78,27 @@ def _identifiers(members: Members, draft: int, _pointer: str) -> Origin:
 
 
 def _required_of_properties(members: Members, _draft: int, _pointer: str) -> Origin:
-    """`required: true` on a property (draft 3, section 5.7) is its name in the object's list."""
+    """Move `required: true` on a property (draft 3, section 5.7) to the list of its object."""
     if isinstance(members.get("required"), bool):
         del members["required"]
     properties = members.get("properties")
     if not isinstance(properties, dict):
         return {}
-    lifted = [
+    required_names = [
         name
         for name, schema in properties.items()
         if isinstance(schema, dict) and schema.get("required") is True
     ]
-    listed = members.get("required", [])
-    if lifted and isinstance(listed, list):
-        members["required"] = listed + [name for name in lifted if name not in listed]
+    listed_names = members.get("required", [])
+    if required_names and isinstance(listed_names, list):
+        members["required"] = listed_names + [
+            name for name in required_names if name not in listed_names
+        ]
     return {}
 
 
 def _exclusive_bounds(members: Members, _draft: int, _pointer: str) -> Origin:
-    """In draft 4 `exclusiveMinimum` is a truth about `minimum`, and no bound of its own."""
+    """Convert the boolean `exclusiveMinimum` of draft 4, which qualifies `minimum`, to a bound."""
     for bound in ("minimum", "maximum"):
         exclusive = f"exclusive{bound.capitalize()}"
         if isinstance(members.get(exclusive), bool):
@@ -105,18 +109,18 @@ def _exclusive_bounds(members: Members, _draft: int, _pointer: str) -> Origin:
 
 
 def _nullable(members: Members, draft: int, _pointer: str) -> Origin:
-    """`nullable: true` adds null to a `type` beside it (OpenAPI 3.0.3, Schema Object)."""
+    """Convert `nullable: true` beside a `type` to the type null (OpenAPI 3.0.3, Schema Object)."""
     types = members.get("type")
     if draft != UNSAID or not isinstance(members.get("nullable"), bool):
         return {}
-    listed = [types] if isinstance(types, str) else types
-    if members.pop("nullable") and isinstance(listed, list) and "null" not in listed:
-        members["type"] = [*listed, "null"]
+    type_list = [types] if isinstance(types, str) else types
+    if members.pop("nullable") and isinstance(type_list, list) and "null" not in type_list:
+        members["type"] = [*type_list, "null"]
     return {}
 
 
 def _tuples(members: Members, _draft: int, _pointer: str) -> Origin:
-    """A list under `items` is `prefixItems`; `additionalItems`, of use only then, is `items`."""
+    """Convert a list under `items` to `prefixItems`, and its `additionalItems` to `items`."""
     rest = members.pop("additionalItems", None)
     if not isinstance(members.get("items"), list) or "prefixItems" in members:
         return {}
@@ -129,27 +133,29 @@ def _tuples(members: Members, _draft: int, _pointer: str) -> Origin:
 
 
 def _dependencies(members: Members, _draft: int, pointer: str) -> Origin:
-    """`dependencies` on names are `dependentRequired`, those on schemas `dependentSchemas`."""
-    both = members.get("dependencies")
-    if not isinstance(both, dict):
+    """Split `dependencies` into `dependentRequired` (names) and `dependentSchemas` (schemas)."""
+    dependencies = members.get("dependencies")
+    if not isinstance(dependencies, dict):
         return {}
     if not members.keys().isdisjoint(("dependentRequired", "dependentSchemas")):
-        message = "dependencies stands beside what has replaced it: keep one of them"
+        message = (
+            "dependencies cannot be combined with the keywords that replace it: keep one of them"
+        )
         raise schema_error([Mismatch(f"{pointer}/dependencies", message)])
     del members["dependencies"]
-    names = {key: value for key, value in both.items() if isinstance(value, list)}
-    schemas = {key: value for key, value in both.items() if not isinstance(value, list)}
+    names = {key: value for key, value in dependencies.items() if isinstance(value, list)}
+    schemas = {key: value for key, value in dependencies.items() if not isinstance(value, list)}
     members |= {"dependentRequired": names} if names else {}
     members |= {"dependentSchemas": schemas} if schemas else {}
     return {"dependentSchemas": "dependencies"}
 
 
 def _recursive_reference(members: Members, _draft: int, _pointer: str) -> Origin:
-    """`$recursiveRef` is always `#`: within one document it leads where `$ref` would."""
+    """Convert `$recursiveRef`, which is always `#`, to a `$ref`; both are equal in one document."""
     members.pop("$recursiveAnchor", None)
     target = members.pop("$recursiveRef", None)
     if isinstance(target, str):
-        # A list of its own, so that no pointer into `allOf` changes.
+        # Append to a copy of the list, so that existing pointers into `allOf` remain valid.
         alternatives = members.get("allOf", [])
         if "$ref" not in members:
             members["$ref"] = target
@@ -159,7 +165,7 @@ def _recursive_reference(members: Members, _draft: int, _pointer: str) -> Origin
 
 
 _STEPS: tuple[Callable[[Members, int, str], Origin], ...] = (
-    _leave_out_unknown,
+    _remove_unknown_keywords,
     _identifiers,
     _required_of_properties,
     _exclusive_bounds,
@@ -170,7 +176,7 @@ _STEPS: tuple[Callable[[Members, int, str], Origin], ...] = (
 )
 
 
-# --- Whole documents
+# --- Whole documents: every subschema is converted, then references follow the moved subschemas
 
 
 _NEWEST = 2020
@@ -194,11 +200,13 @@ _NAMED = frozenset(("properties", "patternProperties", "dependentSchemas", "$def
 
 
 def as_2020_12(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that draft 2020-12 reads as its own draft reads `schema`.
+    """Return a schema of draft 2020-12 that means the same as `schema` does in its own draft.
 
-    `$schema` and `$id` are dropped; references follow what moves. Raises `ValidationError` with
-    code `schema_invalid` for a draft that is none of 4 to 2020-12, and for what is no JSON or too
-    deep; other mistakes stay for the check of the result.
+    The conversion drops `$schema` and `$id` and updates references to subschemas that move.
+
+    Raises:
+        ValidationError: with code `schema_invalid` if the draft is not between 4 and 2020-12, or if
+            the schema is not JSON or too deep. Other mistakes remain for the check of the result.
     """
     root = dict(schema)
     try:
@@ -214,13 +222,13 @@ def _draft(dialect: object) -> int:
         return UNSAID
     name = str(dialect).removeprefix("http://").removeprefix("https://").rstrip("#")
     if name not in _DRAFTS:
-        message = f"{str(dialect)[:200]!r} is no draft from 4 to 2020-12"
+        message = f"{str(dialect)[:200]!r} is not a supported draft (4 to 2020-12)"
         raise schema_error([Mismatch("/$schema", message)])
     return _DRAFTS[name]
 
 
 def _base(root: Members, draft: int) -> str:
-    """The address that the schema gives itself, which is taken from it; empty if it has none."""
+    """Remove and return the URI by which the schema identifies itself, or an empty string."""
     keyword = "id" if draft == 4 or (draft == UNSAID and "$id" not in root) else "$id"
     name = root.get(keyword)
     if not isinstance(name, str) or name.startswith("#"):
@@ -231,7 +239,7 @@ def _base(root: Members, draft: int) -> str:
 
 @dataclass(slots=True)
 class _Conversion:
-    """One schema on its way: what stands elsewhere now, and the subschemas that refer."""
+    """The conversion of one schema: new pointers by old ones, and subschemas with references."""
 
     draft: int
     base: str
@@ -239,28 +247,30 @@ class _Conversion:
     referring: list[Members] = field(default_factory=list)
 
     def of(self, root: Members) -> Members:
-        """The root, converted, and its references led to where their targets stand now."""
-        converted: Members = self._converted(root, "", "")
+        """Return the converted root; its references point to the new locations of their targets."""
+        converted: Members = self._convert(root, "", "")
         for members in self.referring:
             for keyword in ("$ref", "$dynamicRef"):
                 if isinstance(members.get(keyword), str):
                     members[keyword] = self._reference(members[keyword])
         return converted
 
-    def _converted(self, schema: Any, old: str, new: str) -> Any:
-        """A subschema that stood at the pointer `old` and stands at `new`."""
+    def _convert(self, schema: Any, old: str, new: str) -> Any:
+        """Return the converted subschema that moves from pointer `old` to pointer `new`."""
         self.places[old] = new
         if not isinstance(schema, dict):
             return schema
         members = dict(schema)
-        _leave_pattern_to_the_tool(members, old)
+        _remove_unsupported_pattern(members, old)
         origin = {} if self.draft == _NEWEST else modernise(members, self.draft, old)
 
         for keyword, value in members.items():
-            was, is_ = f"{old}/{origin.get(keyword, keyword)}", f"{new}/{keyword}"
+            old_pointer, new_pointer = f"{old}/{origin.get(keyword, keyword)}", f"{new}/{keyword}"
 
-            def inner(part: Any, step: str, was: str = was, is_: str = is_) -> Any:
-                return self._converted(part, was + step, is_ + step)
+            def inner(
+                part: Any, step: str, old_pointer: str = old_pointer, new_pointer: str = new_pointer
+            ) -> Any:
+                return self._convert(part, old_pointer + step, new_pointer + step)
 
             members[keyword] = _with_subschemas(keyword, value, inner)
         if "$ref" in members or "$dynamicRef" in members:
@@ -268,7 +278,7 @@ class _Conversion:
         return members
 
     def _reference(self, reference: str) -> str:
-        fragment = _local(reference, self.base)
+        fragment = _local_fragment(reference, self.base)
         if fragment is None:
             return reference
         pointer = unquote(fragment)
@@ -276,21 +286,21 @@ class _Conversion:
         return f"#{fragment}" if place == pointer else f"#{quote(place, safe='/~$')}"
 
 
-# Where a subschema that accepts more makes the whole accept less.
-_COUNTING = frozenset(("not", "if", "oneOf", "contains"))
+# Inside these keywords a subschema that accepts more values makes the whole schema accept fewer.
+_NOT_MONOTONIC = frozenset(("not", "if", "oneOf", "contains"))
 
 
-def _leave_pattern_to_the_tool(members: Members, pointer: str) -> None:
+def _remove_unsupported_pattern(members: Members, pointer: str) -> None:
     pattern = members.get("pattern")
-    if not isinstance(pattern, str) or not _COUNTING.isdisjoint(pointer.split("/")):
+    if not isinstance(pattern, str) or not _NOT_MONOTONIC.isdisjoint(pointer.split("/")):
         return
     if pattern_mismatches("", pattern):
         del members["pattern"]
-        members.setdefault("$comment", f"the tool checks the pattern {pattern[:200]}")
+        members.setdefault("$comment", f"The tool checks the pattern {pattern[:200]}")
 
 
 def _with_subschemas(keyword: str, value: Any, convert: Callable[[Any, str], Any]) -> Any:
-    """The value of a keyword, its subschemas converted: each with its pointer from the keyword."""
+    """Return a keyword's value with converted subschemas; `convert` gets the pointer of each."""
     if keyword in _SINGLE:
         return convert(value, "")
     if keyword in _LISTED and isinstance(value, list):
@@ -300,8 +310,8 @@ def _with_subschemas(keyword: str, value: Any, convert: Callable[[Any, str], Any
     return value
 
 
-def _local(reference: str, base: str) -> str | None:
-    """The fragment of a reference into the schema itself; None if it leads elsewhere."""
+def _local_fragment(reference: str, base: str) -> str | None:
+    """Return the fragment of a reference into the schema itself, or None for other references."""
     if reference.startswith("#"):
         return reference[1:]
     try:

@@ -1,4 +1,4 @@
-"""The arguments of a foreign tool as ports: verbatim, renamed, or wrapped into one port."""
+"""The arguments of a foreign tool as ports: unchanged, renamed, or wrapped in one port."""
 
 import re
 import unicodedata
@@ -22,25 +22,26 @@ _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OTHER = re.compile(r"[^a-z0-9]+")
 
 _DEFINITIONS = ("$defs", "definitions")
-_HEAD = ("$schema", "$id", "$vocabulary")
+_HEADER_KEYWORDS = ("$schema", "$id", "$vocabulary")
 _ANNOTATIONS = ("title", "description", "$comment", "deprecated", "readOnly", "writeOnly")
-# Subschemas of the same object: what they say of properties stands in foreign names.
+# Keywords whose subschemas apply to the same object, so that their property names are foreign
+# names.
 _IN_PLACE = frozenset(
     (
         *("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
         "dependentSchemas",
     )
 )
-# With these, the names of properties are more than a list.
+# With these keywords, the property names are not a fixed list.
 _OPEN_NAMES = frozenset(("patternProperties", "propertyNames", "const", "enum"))
 
 
 @dataclass(frozen=True, slots=True)
 class PortMapping:
-    """A schema whose properties are ports, and how its values become foreign ones and back.
+    """A schema whose properties are ports, and the conversion of values in both directions.
 
-    `schema` accepts ports if and only if the foreign schema accepts `to_arguments` of them. The
-    names that are exchanged are exchanged both ways: nothing is lost where undeclared names pass.
+    `schema` accepts ports if and only if the foreign schema accepts `to_arguments` of them. `names`
+    exchanges names in both directions, so undeclared names pass without loss.
     """
 
     schema: dict[str, Any]
@@ -48,27 +49,30 @@ class PortMapping:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def to_arguments(self, ports: Mapping[str, Any]) -> dict[str, Any]:
-        """What the foreign tool is called with, for ports that the schema accepts."""
+        """Return the arguments of the foreign tool for ports that the schema accepts."""
         if self.wrapped is not None:
             return dict(ports[self.wrapped])
         return {self.names.get(name, name): value for name, value in ports.items()}
 
     def to_ports(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The ports for what a foreign tool takes or gives."""
+        """Return the ports for the arguments or the result of a foreign tool."""
         if self.wrapped is not None:
             return {self.wrapped: dict(arguments)}
         return {self.names.get(name, name): value for name, value in arguments.items()}
 
 
 def map_ports(schema: Mapping[str, Any], *, wrapped: str = "arguments") -> PortMapping:
-    """The ports for a schema of draft 2020-12 that describes an object.
+    """Return the ports for a schema of draft 2020-12 that describes an object.
 
-    Names that are ports already stay. Others are renamed in snake case; where that cannot be, the
-    whole goes into the one port `wrapped`: two names would be one, or there are more than 32, or
-    the schema is no plain object of properties. Raises `ValidationError` with code
-    `schema_invalid` if it is no schema that the house takes, or describes no object.
+    Names that are valid ports remain. Other names are converted to snake case. The whole object
+    goes into the single port `wrapped` if that is not possible: if two names would be equal, if
+    there are more than 32 names, or if the schema is not a plain object of properties.
+
+    Raises:
+        ValidationError: with code `schema_invalid` if the schema is not supported or does not
+            describe an object.
     """
-    document = _of_objects(_inlined(SchemaDocument.parse(dict(schema))))
+    document = _as_object_schema(_resolve_root_reference(SchemaDocument.parse(dict(schema))))
     root = document.root
     names = dict.fromkeys([*root.get("properties", {}), *root.get("required", ())])
     is_plain = root.get("type") == "object" and _names_in_place(document) <= names.keys()
@@ -76,74 +80,76 @@ def map_ports(schema: Mapping[str, Any], *, wrapped: str = "arguments") -> PortM
         return _wrapped(document, wrapped)
     if all(map(_PORT.fullmatch, names)):
         return PortMapping(relocated(document, lambda pointer: pointer))
-    exchanged = _exchanged(names)
-    if not exchanged or not _IN_PLACE.isdisjoint(root) or _refers_to_itself(document):
+    new_names = _name_exchange(names)
+    if not new_names or not _IN_PLACE.isdisjoint(root) or _refers_to_itself(document):
         return _wrapped(document, wrapped)
-    return PortMapping(_renamed(document, exchanged), names=exchanged)
+    return PortMapping(_renamed(document, new_names), names=new_names)
 
 
 def snake_case(name: str) -> str:
-    """The name of a port for a foreign name; empty if nothing of it can stand in one.
+    """Return the port name for a foreign name, or an empty string if no character of it is usable.
 
-    `perPage` is `per_page`, `X-Api` is `x_api`, `2fa` is `p_2fa`.
+    `perPage` becomes `per_page`, `X-Api` becomes `x_api`, and `2fa` becomes `p_2fa`.
     """
     decomposed = unicodedata.normalize("NFKD", name)
-    letters = "".join(each for each in decomposed if not unicodedata.combining(each))
+    letters = "".join(char for char in decomposed if not unicodedata.combining(char))
     words = _OTHER.sub("_", _WORD_STARTS.sub("_", letters).lower()).strip("_")
     return f"p_{words}" if words[:1].isdigit() else words
 
 
-def _inlined(document: SchemaDocument) -> dict[str, Any]:
-    """The root; where it does nothing but refer to a definition, that one in its place."""
+def _resolve_root_reference(document: SchemaDocument) -> dict[str, Any]:
+    """Return the root, or the definition that it refers to if it contains only a reference."""
     root = document.root
-    beside = {*_HEAD, *_DEFINITIONS, *_ANNOTATIONS, "$ref"}
-    if "$ref" not in root or not root.keys() <= beside:
+    allowed_keywords = {*_HEADER_KEYWORDS, *_DEFINITIONS, *_ANNOTATIONS, "$ref"}
+    if "$ref" not in root or not root.keys() <= allowed_keywords:
         return root
     _, target = document.target("")
     if not isinstance(target, dict) or not target.keys().isdisjoint((*_DEFINITIONS, "$ref")):
         return root
-    copied = {key: value for key, value in target.items() if key not in ANCHORS}
-    return copied | {key: value for key, value in root.items() if key != "$ref"}
+    definition = {key: value for key, value in target.items() if key not in ANCHORS}
+    return definition | {key: value for key, value in root.items() if key != "$ref"}
 
 
-def _of_objects(root: dict[str, Any]) -> SchemaDocument:
-    """The schema without its head; it says of itself that it is of objects, as arguments are.
+def _as_object_schema(root: dict[str, Any]) -> SchemaDocument:
+    """Return the schema without its header keywords and with `type: object`, because arguments are.
 
-    One that may stand inside of itself says so only if it did: in there it is of other values too.
+    A schema that contains itself receives no type, because the inner values may be of other types.
     """
     types = root.get("type", "object")
     if types != "object" and (isinstance(types, str) or "object" not in types):
-        message = "it describes no object: arguments have names"
+        message = "the schema must describe an object, because arguments have names"
         raise schema_error([Mismatch("/type", message)])
-    document = SchemaDocument.parse({key: root[key] for key in root if key not in _HEAD})
+    document = SchemaDocument.parse({key: root[key] for key in root if key not in _HEADER_KEYWORDS})
     if root.get("type") == "object" or _refers_to_itself(document):
         return document
     return SchemaDocument.parse({"type": "object"} | document.root | {"type": "object"})
 
 
 def _names_in_place(document: SchemaDocument) -> set[str]:
-    """What subschemas of the object itself call properties; `*` if that is no list of names."""
-    found: set[str] = set()
-    seen: set[str] = set()
+    """Return the property names in subschemas of the object itself; `*` if they are not listed."""
+    names: set[str] = set()
+    visited: set[str] = set()
     pending = [""]
     while pending:
         pointer = pending.pop()
         schema = document.subschemas[pointer]
-        if pointer in seen or isinstance(schema, bool):
+        if pointer in visited or isinstance(schema, bool):
             continue
-        seen.add(pointer)
+        visited.add(pointer)
         if not _OPEN_NAMES.isdisjoint(schema):
             return {"*"}
         for keyword in ("properties", "required", "dependentRequired"):
-            found.update(schema.get(keyword, ()))
-        found.update(*schema.get("dependentRequired", {}).values())
+            names.update(schema.get(keyword, ()))
+        names.update(*schema.get("dependentRequired", {}).values())
         pending += document.references(schema)
-        pending += [at for word, at, _ in direct_subschemas(pointer, schema) if word in _IN_PLACE]
-    return found
+        pending += [
+            inner for key, inner, _ in direct_subschemas(pointer, schema) if key in _IN_PLACE
+        ]
+    return names
 
 
-def _exchanged(names: Mapping[str, None]) -> dict[str, str]:
-    """Which names take each other's places; empty if they cannot be told apart then."""
+def _name_exchange(names: Mapping[str, None]) -> dict[str, str]:
+    """Return the exchange of foreign names and port names, or an empty one if it is ambiguous."""
     renamed = {name: snake_case(name) for name in names if not _PORT.fullmatch(name)}
     ports = {*renamed.values()}
     if len(ports) < len(renamed) or "" in ports or not ports.isdisjoint(names):
@@ -152,7 +158,7 @@ def _exchanged(names: Mapping[str, None]) -> dict[str, str]:
 
 
 def _refers_to_itself(document: SchemaDocument) -> bool:
-    """Whether the foreign object, names and all, may stand inside of itself."""
+    """Return whether the foreign object may contain itself, so that its names occur inside it."""
     return any(
         pointer == ""
         for subschema in document.subschemas.values()

@@ -1,4 +1,4 @@
-"""The outputs of borrowed tools: `oneOf` of variants, and what every `err` variant says."""
+"""The outputs of bridged tools: `oneOf` of variants, and the ports of every `err` variant."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,8 +7,9 @@ from typing import Any
 from nexus_tools.bridges.sandbox import Finished, Limit, ProcessLimits
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, SchemaDocument, pointer_of, relocated
 
-# So much earlier than the server's own time limit does a process end, and there is an `err`: it
-# takes a while to kill what has taken all memory, or spins in many threads.
+# Minimum and maximum of the time by which a process is stopped before the server's own time limit,
+# so that the server can return an `err`. Killing a process takes a while if it has used all memory,
+# or runs many busy threads.
 _HEAD_START_MS = 500, 2_000
 
 
@@ -17,17 +18,22 @@ def output_schema(
     *,
     definitions: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The output schema with these variants: the schema of the ports of each, by its name.
+    """Return the output schema with these variants; `variants` maps names to the schemas of ports.
 
-    `definitions` are shared: they stand in `$defs` of the whole. Each variant's schema is a
-    document of its own besides: what it refers to by `#/…`, it has, or it is in `definitions`.
-    Raises `ValidationError` with code `schema_invalid` if it is in neither.
+    `definitions` are shared: they are in `$defs` of the whole schema. Apart from that, the schema
+    of each variant is a document of its own: it resolves references `#/…` in itself or in
+    `definitions`.
+
+    Raises:
+        ValidationError: with code `schema_invalid` if a reference is in neither.
     """
     shared = dict(definitions or {})
     branches = [
         {
             "type": "object",
-            "properties": {name: _at(f"/oneOf/{index}/properties/{name}", dict(ports), shared)},
+            "properties": {
+                name: _relocate_variant(f"/oneOf/{index}/properties/{name}", dict(ports), shared)
+            },
             "required": [name],
             "additionalProperties": False,
         }
@@ -38,7 +44,7 @@ def output_schema(
 
 
 def object_of(properties: Mapping[str, Any], *, required: Iterable[str] = ()) -> dict[str, Any]:
-    """The schema of an object with these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
     names = list(required)
     if names:
@@ -47,7 +53,7 @@ def object_of(properties: Mapping[str, Any], *, required: Iterable[str] = ()) ->
 
 
 def error_ports(**more: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an `err` variant's ports, `more` of its own among them."""
+    """Return the schema of an `err` variant's ports, including `more` ports of its own."""
     return object_of(_ERROR_PORTS | more, required=["reason"])
 
 
@@ -58,11 +64,11 @@ def error(
     type: str | None = None,  # noqa: A002 - the name of the port
     **more: Any,
 ) -> dict[str, Any]:
-    """The output `{"err": {…}}`; what `finished` tells of a process is in it.
+    """Return the output `{"err": {…}}`, with the exit code, limit, and log of `finished`.
 
-    Ports that are None are left out, and an exit code of 0. `reason` is cut like a description.
+    Ports that are None and an exit code of 0 are omitted. `reason` is truncated like a description.
     """
-    ports: dict[str, Any] = {"reason": described(reason) or "it failed", "type": type}
+    ports: dict[str, Any] = {"reason": described(reason) or "the tool failed", "type": type}
     if finished is not None:
         ports["exit_code"] = finished.exit_code or None
         ports["limit"] = finished.limit.value if finished.limit else None
@@ -71,7 +77,7 @@ def error(
 
 
 def described(text: str) -> str:
-    """A text as a description may be: 4096 bytes of UTF-8 at most, the cut marked by `…`."""
+    """Return a text truncated to the size of a description: 4096 bytes of UTF-8, ending in `…`."""
     encoded = text.encode("utf-8", "replace")
     if len(encoded) <= MAX_DESCRIPTION_BYTES:
         return encoded.decode()
@@ -80,43 +86,52 @@ def described(text: str) -> str:
 
 
 def process_limits(limits: ProcessLimits, timeout_ms: int) -> ProcessLimits:
-    """The limits of a process of a tool with this timeout.
+    """Return the limits of a process of a tool with this timeout.
 
-    It is stopped a tenth of the timeout (500 to 2 000 ms) before the server gives up, or after half
-    of it if that is later.
+    The process is stopped a tenth of the timeout (500 to 2 000 ms) before the server gives up, or
+    after half of the timeout if that is later. For example, a timeout of 10 000 ms stops it after 9
+    000 ms.
     """
-    least, most = _HEAD_START_MS
-    head_start_ms = min(max(timeout_ms // 10, least), most)
+    min_ms, max_ms = _HEAD_START_MS
+    head_start_ms = min(max(timeout_ms // 10, min_ms), max_ms)
     return replace(limits, time_ms=max(timeout_ms - head_start_ms, timeout_ms // 2))
 
 
-def _at(pointer: str, ports: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    """A variant's schema as it stands at `pointer`: what it refers to in itself moved along."""
-    own = ports.get("$defs", {})
-    lent = [f"/$defs{pointer_of((name,))}" for name in shared if name not in own]
-    whole = {key: value for key, value in ports.items() if key not in ("$schema", "$id")}
+def _relocate_variant(
+    pointer: str, ports: dict[str, Any], shared: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a variant's schema as it is at `pointer`, with its internal references moved along."""
+    own_definitions = ports.get("$defs", {})
+    shared_pointers = [
+        f"/$defs{pointer_of((name,))}" for name in shared if name not in own_definitions
+    ]
+    document = {key: value for key, value in ports.items() if key not in ("$schema", "$id")}
     if shared:
-        whole["$defs"] = shared | own
+        document["$defs"] = shared | own_definitions
 
     def place(target: str) -> str:
-        is_lent = any(target == root or target.startswith(f"{root}/") for root in lent)
-        return target if is_lent else pointer + target
+        is_shared = any(target == root or target.startswith(f"{root}/") for root in shared_pointers)
+        return target if is_shared else pointer + target
 
-    moved = relocated(SchemaDocument.parse(whole), place)
-    definitions = moved.pop("$defs", {})
-    return moved | {"$defs": {name: definitions[name] for name in own}} if own else moved
+    relocated_schema = relocated(SchemaDocument.parse(document), place)
+    definitions = relocated_schema.pop("$defs", {})
+    return (
+        relocated_schema | {"$defs": {name: definitions[name] for name in own_definitions}}
+        if own_definitions
+        else relocated_schema
+    )
 
 
 _ERROR_PORTS: dict[str, Any] = {
-    "reason": {"type": "string", "description": "What went wrong, in one sentence."},
+    "reason": {"type": "string", "description": "The reason of the failure, in one sentence."},
     "type": {"type": "string", "description": "The name of the exception's class."},
     "exit_code": {
         "type": "integer",
-        "description": "How the process ended; negative: the signal that killed it.",
+        "description": "The exit code, or the negative number of the signal that killed it.",
     },
     "limit": {
         "enum": [limit.value for limit in Limit],
-        "description": "The bound that it was stopped for.",
+        "description": "The limit for which the process was stopped.",
     },
-    "log": {"type": "string", "description": "The end of what it printed, 4 KiB at most."},
+    "log": {"type": "string", "description": "The end of the output, at most 4 KiB."},
 }

@@ -1,4 +1,4 @@
-"""The bridge to SOS-Toolkit: finds functions and systems, and makes tools of them."""
+"""The bridge to SOS-Toolkit, which discovers functions and systems and makes tools from them."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from nexus_tools.errors import UsageError, ValidationError
 SYSTEM_FILE = "sos-system.yaml"
 
 MAX_FILE_BYTES = 2**20
-"""A larger file of Python is not looked into, and so has no tools."""
+"""The size limit for Python files that are searched for tools."""
 
 _DECORATOR = re.compile(rb"\bsos_tool\b")
 _PACKAGE = re.compile(rb"\bsos_toolkit\b")
@@ -35,14 +35,14 @@ _PACKAGE = re.compile(rb"\bsos_toolkit\b")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What lies in a place: files of tools, those of one namespace together, and a system."""
+    """The content of a path: files of tools, grouped by namespace, and a system."""
 
     namespaces: tuple[tuple[Path, ...], ...] = ()
     system: Path | None = None
 
     @classmethod
     def read(cls, place: Path) -> "Place":
-        """Look at a file, or at a folder and the folders in it; paths are absolute in the end."""
+        """Inspect a file, or a folder and its subfolders; the resulting paths are absolute."""
         place = place.resolve()
         if place.is_file():
             if place.name == SYSTEM_FILE:
@@ -64,7 +64,7 @@ def _tool_files(folder: Path) -> tuple[Path, ...]:
 
 
 def _has_tools(file: Path) -> bool:
-    """Whether it uses the decorator; a name that begins with `_` is of no module of tools."""
+    """Return whether a file uses the decorator; names that start with `_` are ignored."""
     if file.suffix != ".py" or file.name.startswith("_") or not file.is_file():
         return False
     try:
@@ -78,11 +78,11 @@ def _has_tools(file: Path) -> bool:
 
 
 class SosBridge:
-    """`@sos_tool` functions in folders of Python, and the actions of a `sos-system.yaml`.
+    """The bridge to `@sos_tool` functions in Python files and the actions of a `sos-system.yaml`.
 
-    `allow_dangerous` serves the tools of `DANGEROUS` too. `keep_result` keeps a result for the
-    actions after it, as documented; SOS-Toolkit itself drops it. `tools` are folders of namespaces
-    whose tools actions may call besides those that the system loads.
+    `allow_dangerous` also serves the tools in `DANGEROUS`. `keep_result` keeps a result for the
+    subsequent actions, as documented; SOS-Toolkit itself drops it. `tools` are folders of
+    namespaces whose tools actions may call in addition to those that the system loads.
     """
 
     system = SYSTEM
@@ -96,16 +96,19 @@ class SosBridge:
         self._options = Options(allow_dangerous, keep_result, tuple(tools))
 
     def recognises(self, place: Path) -> bool:
-        """Whether it is a file of tools, a folder of them or of such folders, or a system."""
+        """Return whether the path is a file of tools, a folder of such files, or a system."""
         return bool(Place.read(place))
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
-        """The tools of each namespace, read in a process of its own, and the system's actions."""
-        found = await anyio.to_thread.run_sync(Place.read, place)
-        parts = [await self._read(files, host, naming) for files in found.namespaces]
-        if found.system:
-            parts.append(await self._system(found.system, host, naming))
-        return Discovery.joined(parts)
+        """Return the tools of each namespace and the system's actions.
+
+        Each namespace is read in a separate process.
+        """
+        content = await anyio.to_thread.run_sync(Place.read, place)
+        discoveries = [await self._read(files, host, naming) for files in content.namespaces]
+        if content.system:
+            discoveries.append(await self._system(content.system, host, naming))
+        return Discovery.joined(discoveries)
 
     async def _read(self, files: Sequence[Path], host: Host, naming: Naming) -> Discovery:
         try:
@@ -114,43 +117,45 @@ class SosBridge:
             return Discovery(refused=(Refusal.of(SYSTEM, files[0].parent, error),))
 
     async def _namespace(self, files: Sequence[Path], host: Host, naming: Naming) -> Discovery:
-        """One process for all files; if it does not survive one of them, one for each."""
+        """Read all files in one process, or one file per process if the first process fails."""
         request = {"verb": "describe", "files": [str(file) for file in files], "denied": []}
-        confined = confined_to(host, self._options, *(file.parent for file in files))
-        reply = await ask_child(host, request, host.limits, confined)
+        confinement = confined_to(host, self._options, *(file.parent for file in files))
+        reply = await ask_child(host, request, host.limits, confinement)
         if reply.error is None:
             assert isinstance(reply.value, dict)
             return self._described(reply.value, host, naming)
         if len(files) > 1:
             return Discovery.joined([await self._namespace([file], host, naming) for file in files])
-        return Discovery(refused=(_broken(files[0], reply.error, host),))
+        return Discovery(refused=(_load_refusal(files[0], reply.error, host),))
 
     def _described(self, reply: dict[str, Any], host: Host, naming: Naming) -> Discovery:
         tools: list[BridgedTool] = []
         refused = [
             Refusal(
                 SYSTEM,
-                _source(each["file"], each["name"]),
-                each["reason"],
-                # The child says `namespace.name`, or nothing of a file that cannot be loaded.
-                fqn=naming.known_fqn(SYSTEM, *each["name"].split(".")) if each["name"] else None,
+                _source(entry["file"], entry["name"]),
+                entry["reason"],
+                # The name is `namespace.name`, or empty for a file that cannot be loaded.
+                fqn=naming.known_fqn(SYSTEM, *entry["name"].split(".")) if entry["name"] else None,
             )
-            for each in reply["refused"]
+            for entry in reply["refused"]
         ]
-        for each in map(ToolDescription.of, reply["tools"]):
-            source = _source(each.file, each.full_name)
-            known = naming.known_fqn(SYSTEM, each.namespace, each.name)
-            if each.full_name in self._options.denied:
-                refused.append(Refusal(SYSTEM, source, DANGEROUS[each.full_name], HINT, known))
+        for description in map(ToolDescription.of, reply["tools"]):
+            source = _source(description.file, description.full_name)
+            known_fqn = naming.known_fqn(SYSTEM, description.namespace, description.name)
+            if description.full_name in self._options.denied:
+                refused.append(
+                    Refusal(SYSTEM, source, DANGEROUS[description.full_name], HINT, known_fqn)
+                )
                 continue
             try:
-                fqn = naming.fqn(SYSTEM, each.namespace, each.name)
+                fqn = naming.fqn(SYSTEM, description.namespace, description.name)
                 options = self._options
                 runtime = reply["runtime"]
-                tool = SosTool(fqn, each, runtime=runtime, host=host, options=options)
-                tools.append(tool.called(each.namespace, each.name))
+                tool = SosTool(fqn, description, runtime=runtime, host=host, options=options)
+                tools.append(tool.called(description.namespace, description.name))
             except ValidationError as error:
-                refused.append(Refusal.of(SYSTEM, source, error, known))
+                refused.append(Refusal.of(SYSTEM, source, error, known_fqn))
         return Discovery(tuple(tools), tuple(refused))
 
     async def _system(self, file: Path, host: Host, naming: Naming) -> Discovery:
@@ -158,38 +163,38 @@ class SosBridge:
             system = await anyio.to_thread.run_sync(System.read, file)
         except ValidationError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, file, error),))
-        made = [self._chain(system, action, host, naming) for action in system.actions]
+        results = [self._chain(system, action, host, naming) for action in system.actions]
         return Discovery(
-            tuple(each for each in made if isinstance(each, SosChain)),
-            tuple(each for each in made if isinstance(each, Refusal)),
+            tuple(result for result in results if isinstance(result, SosChain)),
+            tuple(result for result in results if isinstance(result, Refusal)),
         )
 
     def _chain(self, system: System, action: str, host: Host, naming: Naming) -> SosChain | Refusal:
         source = _source(system.file, action)
-        known = naming.known_fqn(SYSTEM, system.name, action)
-        called = [*tools_in(system.on_load), *tools_in(system.actions[action])]
-        denied = [tool for tool in called if tool in self._options.denied - {PLUGIN_TOOL}]
+        known_fqn = naming.known_fqn(SYSTEM, system.name, action)
+        tool_names = [*tools_in(system.on_load), *tools_in(system.actions[action])]
+        denied = [tool for tool in tool_names if tool in self._options.denied - {PLUGIN_TOOL}]
         if denied:
             reason = f"it calls {denied[0]}: {DANGEROUS[denied[0]]}"
-            return Refusal(SYSTEM, source, reason, HINT, known)
+            return Refusal(SYSTEM, source, reason, HINT, known_fqn)
         if not may_run(system.actions[action]):
-            return Refusal(SYSTEM, source, "no action in it names a tool", fqn=known)
+            return Refusal(SYSTEM, source, "none of its actions names a tool", fqn=known_fqn)
         try:
             fqn = naming.fqn(SYSTEM, system.name, action)
             chain = SosChain(fqn, system, action, host=host, options=self._options)
             return chain.called(system.name, action)
         except (ValidationError, UsageError) as error:
-            return Refusal.of(SYSTEM, source, error, known)
+            return Refusal.of(SYSTEM, source, error, known_fqn)
 
 
 def _source(file: object, name: str) -> str:
     return f"{file}:{name.rpartition('.')[2]}" if name else str(file)
 
 
-def _broken(file: Path, error: WorkerError, host: Host) -> Refusal:
-    """The refusal of a file that cannot even be asked what is in it."""
+def _load_refusal(file: Path, error: WorkerError, host: Host) -> Refusal:
+    """Return the refusal of a file whose tools cannot be listed."""
     if error.type == "ModuleNotFoundError" and "pydantic" in error.message:
-        reason = f"{host.python} has no pydantic 2, which tools need"
+        reason = f"{host.python} does not have pydantic 2, which tools require"
     else:
-        reason = f"loading it fails: {error.message}"
+        reason = f"cannot load the file: {error.message}"
     return Refusal(SYSTEM, str(file), reason, error.hint(host))

@@ -1,4 +1,4 @@
-"""How the bridge asks its child: what a request needs, what is denied, what a failure becomes."""
+"""Requests to the child process: its confinement, denied tools, and the conversion of failures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch, failure
 from nexus_tools.tool import ToolFqn
 
 PLUGIN_TOOL = "context.tool_module"
-"""How a system loads its own tools; its author says from where, so that actions may call it."""
+"""The tool with which a system loads its own tools. Actions may call it, with the author's path."""
 
 DANGEROUS = MappingProxyType(
     {
-        "cli.cmd_popen": "it runs any program that a caller names",
-        PLUGIN_TOOL: "it runs any file of Python that a caller names",
-        "context.runtime_breakpoint": "it waits for somebody at a debugger",
-        "docker.compose_up": "it starts containers, which may do anything to the machine",
-        "docker.container_run": "it starts containers, which may do anything to the machine",
-        "filesystem.directory_delete": "it deletes any folder that a caller names",
-        "terminal.input_prompt": "it waits for somebody at a terminal",
+        "cli.cmd_popen": "it runs any program that the caller names",
+        PLUGIN_TOOL: "it runs any Python file that the caller names",
+        "context.runtime_breakpoint": "it waits for a debugger",
+        "docker.compose_up": "it starts containers, which can change anything on this machine",
+        "docker.container_run": "it starts containers, which can change anything on this machine",
+        "filesystem.directory_delete": "it deletes any folder that the caller names",
+        "terminal.input_prompt": "it waits for input at a terminal",
     }
 )
-"""Why each of them is dangerous, by `namespace.name`."""
+"""The reason why a tool is dangerous, by `namespace.name`."""
 
-HINT = "if its callers may do that, allow it: nexus-tools bridge … --allow-dangerous"
+HINT = "To serve it nevertheless, pass --allow-dangerous to `nexus-tools bridge`."
 
 
 _CHILD = "nexus_tools.bridges.sos.child"
@@ -35,10 +35,11 @@ _CHILD = "nexus_tools.bridges.sos.child"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an operator allows: the tools that are dangerous, a result that stays, more tools.
+    """The operator's options: dangerous tools, the lifetime of a result, and additional tools.
 
-    With `keep_result`, a result stays until the end of its list of actions, as documented; without,
-    as SOS-Toolkit does, until the end of its own action. `tools` are folders of namespaces.
+    With `keep_result`, a result is available until the end of its list of actions, as documented.
+    Without it, the result is available until the end of its own action, as in SOS-Toolkit. `tools`
+    are folders of namespaces.
     """
 
     allow_dangerous: bool = False
@@ -47,27 +48,27 @@ class Options:
 
     @property
     def denied(self) -> frozenset[str]:
-        """The tools that do not run, by `namespace.name`."""
+        """The tools that must not run, by `namespace.name`."""
         return frozenset() if self.allow_dangerous else frozenset(DANGEROUS)
 
 
 def confined_to(host: Host, options: Options, *own: Path) -> Confinement:
-    """What a child may touch that loads files of these folders, and tools that the operator adds.
+    """Return the confinement of a child that loads files of the folders `own`.
 
-    A namespace is a folder beside others, whose tools it may call: they are read too, unless they
-    lie in the operator's home itself.
+    A namespace is a folder beside other namespaces whose tools it may call. Therefore the parent
+    folder is readable as well, unless it contains the operator's home.
     """
-    beside = [folder.parent for folder in own if not is_too_wide(folder.parent)]
-    return host.confined(*own, *options.tools).reading(*beside)
+    parents = [folder.parent for folder in own if not is_too_wide(folder.parent)]
+    return host.confined(*own, *options.tools).reading(*parents)
 
 
 async def ask_child(
     host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
-    """The reply of a fresh child, in a scratch directory of its own."""
+    """Return the reply of a new child process in its own scratch directory."""
     return await ask_in_scratch(host, _CHILD, request, limits, confinement)
 
 
 def outcome(reply: WorkerReply, tool: ToolFqn) -> dict[str, Any]:
-    """`ok` with what the child gave, or `err` with why it did not."""
+    """Return `ok` with the child's value, or `err` with the reason of its failure."""
     return {"ok": reply.value} if reply.error is None else failure(reply, tool)

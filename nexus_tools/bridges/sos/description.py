@@ -1,4 +1,4 @@
-"""What the child says of one tool, and the interface that it has as a Nexus tool."""
+"""The child's description of a tool, and the tool's interface as a Nexus tool."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ CONTEXT_SCHEMA: dict[str, Any] = {
     "description": "The SOSContext by its sections: namespace, service, meta, action, hook.",
 }
 _RESULT_SCHEMA = object_of(
-    {"data": {"type": "object", "description": "What that tool returned."}}, required=["data"]
+    {"data": {"type": "object", "description": "The return value of that tool."}}, required=["data"]
 ) | {"description": "The result of a tool that was called before."}
 _CALLBACKS_SCHEMA: dict[str, Any] = {
     "type": "array",
     "items": {"type": "object"},
-    "description": "The actions that it asks to be run after it; they are not run.",
+    "description": "The actions that the tool requests to run after it. They are not run.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDescription:
-    """A tool as it was registered; `schema` describes the arguments that a caller gives."""
+    """A registered tool; `schema` describes the arguments from a caller."""
 
     namespace: str
     name: str
@@ -36,7 +36,7 @@ class ToolDescription:
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> "ToolDescription":
-        """From what the child said."""
+        """Return the description from the child's reply."""
         return cls(
             namespace=described["namespace"],
             name=described["name"],
@@ -49,15 +49,15 @@ class ToolDescription:
 
     @property
     def full_name(self) -> str:
-        """What actions call it."""
+        """The name by which actions refer to the tool."""
         return f"{self.namespace}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The schemas of a tool, and the arguments that stand for `__CTX__` and `__RESULT__`.
+    """The schemas of a tool, and the argument names for `__CTX__` and `__RESULT__`.
 
-    Those are None where the tool takes none.
+    A name is None if the tool does not take that parameter.
     """
 
     mapping: PortMapping
@@ -67,24 +67,31 @@ class Interface:
 
     @classmethod
     def of(cls, tool: ToolDescription) -> "Interface":
-        """Raises `ValidationError` with code `schema_invalid` if the house takes no such schema."""
-        taken = tool.schema["properties"]
-        context = _free("context", taken) if tool.takes_context else None
-        result = _free("result", taken) if tool.takes_result else None
+        """Return the interface of a described tool.
+
+        Raises:
+            ValidationError: with code `schema_invalid` if the schema is not supported.
+        """
+        properties = tool.schema["properties"]
+        context = _unused_name("context", properties) if tool.takes_context else None
+        result = _unused_name("result", properties) if tool.takes_result else None
         special = {context: CONTEXT_SCHEMA, result: _RESULT_SCHEMA}
         schema = tool.schema | {
-            "properties": taken | {name: part for name, part in special.items() if name},
+            "properties": properties | {name: part for name, part in special.items() if name},
             "required": [*tool.schema["required"], *filter(None, [result])],
         }
         return cls(map_ports(schema), _outputs(tool), context, result)
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
-    return f"sos_{name}" if name in taken else name
+def _unused_name(name: str, properties: Mapping[str, Any]) -> str:
+    return f"sos_{name}" if name in properties else name
 
 
 def _outputs(tool: ToolDescription) -> dict[str, Any]:
-    result = {"type": "object", "description": "What the tool returned; else {'result': that}."}
+    result = {
+        "type": "object",
+        "description": "The returned object; another value becomes {'result': value}.",
+    }
     ports = {"result": result, "callbacks": _CALLBACKS_SCHEMA}
     if tool.takes_context:
         ports["context"] = CONTEXT_SCHEMA

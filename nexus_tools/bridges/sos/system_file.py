@@ -1,4 +1,4 @@
-"""`sos-system.yaml`, read with care: it may be large on purpose, or say a thing twice."""
+"""The reader of `sos-system.yaml`, which rejects alias bombs and duplicate keys."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from nexus_tools.sui.support.text_file import without_mark
 
 MAX_BYTES = 256 * 2**10
 MAX_NODES = 20_000
-"""How many values a system has at most, each counted as often as aliases repeat it."""
+"""The limit for the number of values in a system, after its aliases are expanded."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system: its folder, its name, and the sections of its document, `action` among them."""
+    """A system: its file, its name, and the sections of its document, including `action`."""
 
     file: Path
     name: str
@@ -25,36 +25,42 @@ class System:
 
     @classmethod
     def read(cls, file: Path) -> "System":
-        """Read the file; raises `ValidationError` with code `system_invalid`."""
+        """Read the file.
+
+        Raises:
+            ValidationError: with code `system_invalid`.
+        """
         text = _text(file)
         try:
             document = _document(text)
         except (yaml.YAMLError, RecursionError, ValueError) as error:
-            reason = " ".join(str(error).split())[:300] or "it nests too deep"
+            reason = " ".join(str(error).split())[:300] or "it is nested too deep"
             raise _invalid(file, reason) from error
         sections = ("meta", "namespace", "service", "action", "hook")
         for name in sections:
             if not isinstance(document.get(name) or {}, dict):
-                raise _invalid(file, f"its section {name} is no mapping")
-        given = {name: section for name, section in document.items() if section is not None}
-        meta = given.get("meta", {})
+                raise _invalid(file, f"its section {name} must be a mapping")
+        sections_by_name = {
+            name: section for name, section in document.items() if section is not None
+        }
+        meta = sections_by_name.get("meta", {})
         name = str(meta.get("system_name") or file.parent.name)
-        named = {"system_name": name, **meta, "system_path": str(file.parent)}
-        return cls(file, name, given | {"meta": named})
+        meta_section = {"system_name": name, **meta, "system_path": str(file.parent)}
+        return cls(file, name, sections_by_name | {"meta": meta_section})
 
     @property
     def actions(self) -> dict[str, Any]:
-        """The actions and lists of actions that the system has, by name."""
+        """The actions and lists of actions of the system, by name."""
         return dict(self.document.get("action", {}))
 
     @property
     def on_load(self) -> Any:
-        """What runs whenever the context is loaded; None if nothing does."""
+        """The actions that run whenever the context is loaded, or None."""
         return self.document.get("hook", {}).get("on_context_load")
 
 
 def tools_in(node: Any) -> Iterator[str]:
-    """The tools that an action calls, or the actions of a list, or a part of them."""
+    """Yield the names of all tools that an action, a list of actions, or a part of it calls."""
     if isinstance(node, dict):
         if isinstance(node.get("tool"), str):
             yield node["tool"]
@@ -66,7 +72,7 @@ def tools_in(node: Any) -> Iterator[str]:
 
 
 def may_run(node: Any) -> bool:
-    """Whether a tool is named in it, or a `${…}` that may stand for an action."""
+    """Return whether a node names a tool, or contains a `${…}` that may become an action."""
     if isinstance(node, dict):
         return isinstance(node.get("tool"), str) or any(map(may_run, node.values()))
     if isinstance(node, list):
@@ -75,23 +81,23 @@ def may_run(node: Any) -> bool:
 
 
 class _Loader(yaml.SafeLoader):
-    """Dates stay text, as in SOS-Toolkit; every key is text, and stands once."""
+    """A YAML loader that keeps dates as text, as SOS-Toolkit does, and rejects duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         self.flatten_mapping(node)
-        found: dict[Hashable, Any] = {}
+        mapping: dict[Hashable, Any] = {}
         for key_node, value_node in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str | int | float | bool):
                 raise yaml.constructor.ConstructorError(
-                    None, None, "a key is no text", key_node.start_mark
+                    None, None, "a key must be a string", key_node.start_mark
                 )
-            if str(key) in found:
+            if str(key) in mapping:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {str(key)[:80]!r} stands twice", key_node.start_mark
+                    None, None, f"duplicate key {str(key)[:80]!r}", key_node.start_mark
                 )
-            found[str(key)] = self.construct_object(value_node, deep=deep)
-        return found
+            mapping[str(key)] = self.construct_object(value_node, deep=deep)
+        return mapping
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -105,13 +111,13 @@ def _text(file: Path) -> str:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        raise _invalid(file, f"it cannot be read: {error.strerror}") from error
+        raise _invalid(file, f"cannot read the file: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise _invalid(file, f"it is larger than {MAX_BYTES} bytes")
     try:
         return without_mark(data).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _invalid(file, f"it is no UTF-8: {error}") from error
+        raise _invalid(file, f"it is not UTF-8: {error}") from error
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -119,24 +125,26 @@ def _document(text: str) -> dict[str, Any]:
     try:
         node = loader.get_single_node()
         if node is None or _size(node, {}, []) > MAX_NODES:
-            raise ValueError("it is empty" if node is None else f"it has over {MAX_NODES} values")
+            raise ValueError(
+                "it is empty" if node is None else f"it has more than {MAX_NODES} values"
+            )
         document = loader.construct_document(node)
     finally:
         loader.dispose()
     if isinstance(document, dict):
         return document
-    raise ValueError("it is no mapping of sections")
+    raise ValueError("expected a mapping of sections")
 
 
-def _size(node: yaml.Node, known: dict[int, int], way: list[int]) -> int:
-    """How many values a node is when its aliases are written out."""
-    if id(node) in way:
-        raise ValueError("an alias in it leads to itself")
-    if id(node) not in known:
-        way.append(id(node))
-        known[id(node)] = 1 + sum(_size(member, known, way) for member in _members(node))
-        way.pop()
-    return known[id(node)]
+def _size(node: yaml.Node, sizes: dict[int, int], ancestors: list[int]) -> int:
+    """Return the number of values in a node after its aliases are expanded."""
+    if id(node) in ancestors:
+        raise ValueError("an alias in it refers to itself")
+    if id(node) not in sizes:
+        ancestors.append(id(node))
+        sizes[id(node)] = 1 + sum(_size(member, sizes, ancestors) for member in _members(node))
+        ancestors.pop()
+    return sizes[id(node)]
 
 
 def _members(node: yaml.Node) -> Iterator[yaml.Node]:
@@ -148,5 +156,5 @@ def _members(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _invalid(file: Path, problem: str) -> ValidationError:
-    hint = "its sections are meta, namespace, action and hook: docs/reference/bridges/sos.md"
-    return ValidationError("system_invalid", f"{file} is no system: {problem}", hint=hint)
+    hint = "See docs/reference/bridges/sos.md for its sections: meta, namespace, action, and hook."
+    return ValidationError("system_invalid", f"{file} is not a valid system: {problem}", hint=hint)

@@ -1,4 +1,4 @@
-"""Tools of SOS-Toolkit: a function that is decorated with `@sos_tool`, or an action of a system."""
+"""The tools of SOS-Toolkit: a function decorated with `@sos_tool`, or an action of a system."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ SYSTEM = "sos"
 
 
 class SosTool(BridgedTool):
-    """Each call loads the tool's file in a process of its own: nothing is left of a call before."""
+    """A function as a tool; each call loads its file in a new process, so calls share no state."""
 
     def __init__(
         self, fqn: ToolFqn, tool: ToolDescription, *, runtime: str, host: Host, options: Options
@@ -48,29 +48,29 @@ class SosTool(BridgedTool):
         )
 
     def needs(self) -> dict[str, bool]:
-        """Return whether the file of the tool is there."""
+        """Return whether the file of the tool exists."""
         return {"present": self._tool.file.is_file()}
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the function: `ok` with what it returned, `err` with what it raised."""
+        """Call the function; return `ok` with its return value, or `err` with its exception."""
         limits = process_limits(self._host.limits, self.timeout_ms)
         request = self._request(arguments)
         reply = await ask_child(self._host, request, limits, self._confined)
         return outcome(reply, self.fqn)
 
     def _request(self, ports: Mapping[str, Any]) -> dict[str, Any]:
-        given = self._interface.mapping.to_arguments(ports)
-        context = given.pop(self._interface.context or "", {})
-        result = given.pop(self._interface.result or "", None)
-        beside = self._tool.file.parent.parent
+        call_arguments = self._interface.mapping.to_arguments(ports)
+        context = call_arguments.pop(self._interface.context or "", {})
+        result = call_arguments.pop(self._interface.result or "", None)
+        namespaces_folder = self._tool.file.parent.parent
         return {
             "verb": "call",
             "file": str(self._tool.file),
             "name": self._tool.full_name,
-            "arguments": given,
+            "arguments": call_arguments,
             "context": context,
             "result": result,
-            "folders": [str(folder) for folder in (beside, *self._options.tools)],
+            "folders": [str(folder) for folder in (namespaces_folder, *self._options.tools)],
             "denied": sorted(self._options.denied),
         }
 
@@ -82,8 +82,8 @@ _INPUT = object_of(
     {
         "context": {
             "type": "object",
-            "description": "Values over those of the system, by section: {'namespace': {…}}.",
-            # What the system does, and where it lies, is for its author to say.
+            "description": "Values that override the system's, by section: {'namespace': {…}}.",
+            # Only the author of the system defines its actions and its location.
             "properties": {"action": False, "hook": False, "meta": False},
         }
     }
@@ -92,25 +92,25 @@ _OK = object_of(
     {
         "results": {
             "type": "object",
-            "description": "What each action returned, by its name; {} for one that was skipped.",
+            "description": "The return value of each action by name; {} for a skipped action.",
         },
         "context": {
             "type": "object",
-            "description": "The context in the end: namespace, service and sections of its own.",
+            "description": "The final context: namespace, service, and the system's own sections.",
         },
         "left_out": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Where objects stood that JSON cannot express, as in results.one.data.",
+            "description": "Paths of values that JSON cannot represent, as in results.one.data.",
         },
-        "broke": {"type": "string", "description": "Why a list of actions was left early."},
+        "broke": {"type": "string", "description": "The reason why a list of actions ended early."},
     },
     required=["results", "context"],
 )
 
 
 class SosChain(BridgedTool):
-    """Each call loads the system in a process of its own, runs its hook, and then the action."""
+    """An action as a tool; each call loads the system in a new process and runs hook and action."""
 
     def __init__(
         self, fqn: ToolFqn, system: System, action: str, *, host: Host, options: Options
@@ -132,7 +132,7 @@ class SosChain(BridgedTool):
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the actions: `ok` with all their results, `err` with what one of them raised."""
+        """Run the actions; return `ok` with all results, or `err` with the exception of one."""
         request = {
             "verb": "run",
             "document": self._document,
@@ -148,7 +148,7 @@ class SosChain(BridgedTool):
 
 
 def _description(system: System, action: str) -> str:
-    said = system.document["meta"].get("system_description")
+    author_description = system.document["meta"].get("system_description")
     tools = ", ".join(dict.fromkeys(tools_in(system.actions[action]))) or "nothing"
     intro = f"Runs {action} of the system {system.name}: {tools}."
-    return described(f"{intro} {said}" if said else intro)
+    return described(f"{intro} {author_description}" if author_description else intro)

@@ -1,4 +1,4 @@
-"""Finds the tools of Unstract: folders with a `config`, and images."""
+"""The discovery of Unstract tools: folders with a `config`, and container images."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,15 +16,15 @@ from nexus_tools.bridges.unstract.tool import BY_TOOL, RunOptions, UnstractTool
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.errors import NexusError, UsageError
 
-_DECLARING = ("properties.json", "spec.json")
+_DECLARATION_FILES = ("properties.json", "spec.json")
 
 
 class UnstractBridge:
-    """Serves tools that speak the protocol of Unstract, by their program or by an image.
+    """The bridge to tools that implement the protocol of Unstract, as programs or images.
 
-    `image` runs the tool as a container of it, else its program is a process of this machine:
-    `entrypoint` if it is given, or what the folder has. `storage` is `local`, `s3` or `auto`, which
-    is both. The rest is explained at `RunOptions`.
+    With `image`, the tool runs as a container. Otherwise its program is a process of this machine:
+    `entrypoint` if it is given, or the program found in the folder. `storage` is `local`, `s3`, or
+    `auto`, which provides both. `RunOptions` describes the other options.
     """
 
     system = "unstract"
@@ -40,11 +40,17 @@ class UnstractBridge:
         params_argument: bool = False,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Raises `UsageError` with code `option_invalid` for an option that there is not."""
+        """Create the bridge.
+
+        Raises:
+            UsageError: with code `option_invalid` if an option has an unknown value.
+        """
         if log_level is not None and log_level not in LogLevel.__members__:
-            raise UsageError("option_invalid", f"log level is none of {', '.join(LogLevel)}")
+            raise UsageError(
+                "option_invalid", f"the log level must be one of {', '.join(LogLevel)}"
+            )
         if image is not None and (image.startswith("-") or not image.strip()):
-            raise UsageError("option_invalid", f"{image!r} is no name of an image")
+            raise UsageError("option_invalid", f"{image!r} is not a valid image name")
         self._image = image
         self._entrypoint = tuple(entrypoint)
         self._options = RunOptions(
@@ -56,28 +62,28 @@ class UnstractBridge:
         )
 
     def recognises(self, place: Path) -> bool:
-        """Whether it is a folder with `config/properties.json` or `config/spec.json`, or in `src`.
+        """Return whether the folder, or its `src`, has a `config` that declares a tool.
 
-        Where an image or an entrypoint is given, so is a folder with any `config` or a Dockerfile,
-        and one that is empty.
+        It must contain `properties.json` or `spec.json`. If an image or an entrypoint is given, a
+        folder with any `config` or a Dockerfile is recognised as well, and so is an empty folder.
         """
         try:
             config = program_folder(place) / "config"
-            if any((config / name).is_file() for name in _DECLARING):
+            if any((config / name).is_file() for name in _DECLARATION_FILES):
                 return True
-            is_said = self._image is not None or bool(self._entrypoint)
-            return is_said and place.is_dir() and _may_be_one(place, config)
+            is_configured = self._image is not None or bool(self._entrypoint)
+            return is_configured and place.is_dir() and _may_be_tool(place, config)
         except OSError:
             return False
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
-        """The one tool of the folder, or why it cannot be one."""
+        """Return the tool of the folder, or the reason why it is refused."""
         try:
             tool = await self._tool(place, host, naming)
         except NexusError as error:
             return Discovery(refused=(Refusal.of(self.system, place, error),))
         except OSError as error:
-            reason = f"its folder cannot be read: {error.strerror}"
+            reason = f"cannot read its folder: {error.strerror}"
             return Discovery(refused=(Refusal(self.system, str(place), reason),))
         return Discovery(tools=(tool,))
 
@@ -86,7 +92,7 @@ class UnstractBridge:
         runner = self._runner(place, folder, host)
 
         async def ask(kind: MessageType) -> Transcript:
-            return await _answer_to(kind, runner, host, self._options.variables)
+            return await _request_declaration(kind, runner, host, self._options.variables)
 
         declarations = await Declarations.gather(folder / "config", ask)
         name = declarations.properties.function_name
@@ -109,7 +115,7 @@ class UnstractBridge:
         return LocalRunner(host, place, folder.relative_to(place), program)
 
 
-def _may_be_one(place: Path, config: Path) -> bool:
+def _may_be_tool(place: Path, config: Path) -> bool:
     return config.is_dir() or (place / "Dockerfile").is_file() or not any(place.iterdir())
 
 
@@ -117,13 +123,13 @@ def _storage_mode(storage: str) -> StorageMode:
     for mode in STORAGE_MODES:
         if mode == storage:
             return mode
-    raise UsageError("option_invalid", f"storage is none of {', '.join(STORAGE_MODES)}")
+    raise UsageError("option_invalid", f"storage must be one of {', '.join(STORAGE_MODES)}")
 
 
-async def _answer_to(
+async def _request_declaration(
     kind: MessageType, runner: Runner, host: Host, variables: Mapping[str, str]
 ) -> Transcript:
-    """What the program says to a command that asks what the tool is."""
+    """Return the program's output for a command that requests a declaration."""
     transcript = Transcript()
     async with Scratch(host.scratch) as scratch:
         finished = await runner.run(

@@ -1,4 +1,4 @@
-"""What a tool declares of itself: read from its `config` folder, else asked of its program."""
+"""The declarations of a tool, read from its `config` folder or requested from its program."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """A tool's properties, settings and runtime variables; its icon is an SVG, or empty."""
+    """A tool's properties, settings, and runtime variables; its icon is an SVG, or empty."""
 
     properties: ToolProperties
     settings: Settings
@@ -38,10 +38,13 @@ class Declarations:
 
     @classmethod
     async def gather(cls, config: Path, ask: Ask) -> "Declarations":
-        """Read what is in the folder `config`, and ask for the rest.
+        """Read the declarations in the folder `config`, and ask the program for the others.
 
-        Runtime variables and an icon may be missing. Raises `ValidationError`, with code
-        `declaration_missing`, `config_invalid`, `properties_invalid` or `schema_invalid`.
+        Runtime variables and an icon are optional.
+
+        Raises:
+            ValidationError: with code `declaration_missing`, `config_invalid`,
+                `properties_invalid`, or `schema_invalid`.
         """
         properties = ToolProperties.parse(await _document(config, MessageType.PROPERTIES, ask))
         spec = await _document(config, MessageType.SPEC, ask)
@@ -62,8 +65,8 @@ async def _document(config: Path, kind: MessageType, ask: Ask) -> dict[str, Any]
     if kind not in transcript.documents:
         raise ValidationError(
             "declaration_missing",
-            f"there is no {_FILES[kind]}, and the program does not print {kind}: "
-            f"{transcript.problem or transcript.noise[-500:].strip() or 'it says nothing'}",
+            f"{_FILES[kind]} does not exist, and the program does not print {kind}: "
+            f"{transcript.problem or transcript.noise[-500:].strip() or 'it has no output'}",
         )
     return transcript.documents[kind]
 
@@ -87,7 +90,7 @@ async def _icon(config: Path, ask: Ask) -> str:
 
 
 def _content(path: Path) -> bytes | None:
-    """What is in a file, None if there is none."""
+    """Return the content of a file, or None if it does not exist."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
@@ -103,9 +106,9 @@ def _parsed(path: Path, content: bytes) -> dict[str, Any]:
     except ValidationError as error:
         raise _unreadable(path, error.message) from error
     if not isinstance(document, dict):
-        raise _unreadable(path, "it is no JSON object")
+        raise _unreadable(path, "expected a JSON object")
     return document
 
 
 def _unreadable(path: Path, problem: str) -> ValidationError:
-    return ValidationError("config_invalid", f"{path.name} cannot be read: {problem}")
+    return ValidationError("config_invalid", f"cannot read {path.name}: {problem}")

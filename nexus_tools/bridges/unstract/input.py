@@ -1,7 +1,7 @@
-"""What goes into a run: the ports of the tool, and what they become on its side.
+"""The input of a run: the ports of the tool, and their conversion to the protocol.
 
-`file`, `settings` and `metadata` are ports of their own; the document's `parameters` become ports
-beside them.
+`file`, `settings`, and `metadata` are ports of their own. The `parameters` of the tool's properties
+become further ports.
 """
 
 import base64
@@ -28,21 +28,22 @@ MAX_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file by the name that it had at its source; the name is one component of a path."""
+    """A file with its original name, which is a single path component."""
 
     name: str
     content: bytes
 
     @classmethod
     def parse(cls, port: Mapping[str, Any], restrictions: Restrictions) -> "InputFile":
-        """Read the port `file`, which matches its schema.
+        """Parse the port `file`, which matches its schema.
 
-        Raises `ValidationError` with code `input_invalid` for a name that leads elsewhere, for
-        what is no base64, and for a file that the tool does not take.
+        Raises:
+            ValidationError: with code `input_invalid` if the name leads to another folder, if the
+                content is not base64, or if the tool does not accept the file.
         """
         name = port["name"]
         if name in (".", ".."):
-            raise wrong_input("/file/name", "it is no name of a file")
+            raise wrong_input("/file/name", "it is not a valid file name")
         file = cls(name, _content(port))
         problem = restrictions.problem(name, len(file.content))
         if problem:
@@ -51,7 +52,7 @@ class InputFile:
 
 
 def file_schema(restrictions: Restrictions, description: str) -> dict[str, Any]:
-    """The schema of the port `file`."""
+    """Return the schema of the port `file`."""
     extension = next((name for name in restrictions.types if "/" not in name), "txt")
     return {
         "type": "object",
@@ -78,7 +79,7 @@ def file_schema(restrictions: Restrictions, description: str) -> dict[str, Any]:
 
 
 def wrong_input(pointer: str, message: str) -> ValidationError:
-    """The error of an input that matches the schema, and is wrong nevertheless."""
+    """Return the error for an input that matches the schema but is invalid."""
     return mismatch_error("input_invalid", "the input is wrong", [Mismatch(pointer, message)])
 
 
@@ -88,7 +89,7 @@ def _content(port: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(port["content_base64"], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise wrong_input("/file/content_base64", "it is no base64") from error
+        raise wrong_input("/file/content_base64", "it is not valid base64") from error
 
 
 def _described(restrictions: Restrictions, description: str) -> str:
@@ -98,17 +99,17 @@ def _described(restrictions: Restrictions, description: str) -> str:
         f"Types: {types}." if types else "",
         f"At most {restrictions.max_bytes} bytes." if restrictions.max_bytes is not None else "",
     ]
-    return " ".join(part for part in parts if part) or "The file that the tool works on."
+    return " ".join(part for part in parts if part) or "The file that the tool processes."
 
 
 # --- The whole input
 
 
 MAX_SETTINGS_BYTES = 127 * 1024
-"""Settings are one argument of a command line, of which Linux takes 128 KiB."""
+"""Settings are one argument of a command line, which Linux limits to 128 KiB."""
 
 INPUT_FILE_PARAMETER = "input_file"
-"""The parameter of the protocol's own example, which is the path of the file of the run."""
+"""The parameter in the protocol's own example: the path of the input file."""
 
 _OWN_PORTS = frozenset({"file", "settings", "metadata"})
 _ID = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$", "maxLength": 200}
@@ -123,12 +124,12 @@ _METADATA = object_of(
         "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 100},
         "custom_data": {"type": "object"},
     }
-) | {"description": "What the run is a part of; it is in the METADATA.json of the tool."}
+) | {"description": "The context of the run, for the METADATA.json of the tool."}
 
 
 @dataclass(frozen=True, slots=True)
 class RunInput:
-    """What one run works on; `settings` have their defaults."""
+    """The input of one run; `settings` include the defaults."""
 
     file: InputFile | None
     settings: dict[str, Any]
@@ -137,13 +138,13 @@ class RunInput:
 
     @property
     def settings_argument(self) -> str:
-        """The settings as the tool's command line has them."""
+        """The settings as an argument of the tool's command line."""
         return json.dumps(self.settings, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInput:
-    """The input of a tool: the schema of its ports, and how they are read."""
+    """The input of a tool: the schema of its ports, and their conversion."""
 
     schema: dict[str, Any]
     properties: ToolProperties
@@ -153,38 +154,42 @@ class ToolInput:
 
     @classmethod
     def of(cls, properties: ToolProperties, settings: Settings) -> "ToolInput":
-        """The input of a tool with these properties and settings.
+        """Return the input of a tool with these properties and settings.
 
-        Raises `ValidationError` with code `schema_invalid` if ports cannot be made of them.
+        Raises:
+            ValidationError: with code `schema_invalid` if they cannot be converted to ports.
         """
-        given = [each for each in properties.parameters if not _is_path(each, properties)]
-        parameters = _parameter_ports(given, len(_OWN_PORTS))
+        declared = [entry for entry in properties.parameters if not _is_path(entry, properties)]
+        parameters = _parameter_ports(declared, len(_OWN_PORTS))
         ports = dict(_own_ports(properties, settings))
         required = [name for name in ports if _is_required(name, properties, settings)]
         if parameters is not None:
             ports |= parameters.schema["properties"]
             required += parameters.schema.get("required", [])
         schema = object_of(ports, required=required)
-        takes_path = len(given) < len(properties.parameters)
+        takes_path = len(declared) < len(properties.parameters)
         return cls(schema, properties, settings, parameters, takes_path)
 
     def read(self, ports: Mapping[str, Any]) -> RunInput:
-        """What a run works on, from ports that match the schema.
+        """Return the input of a run from ports that match the schema.
 
-        Raises `ValidationError` with code `input_invalid` for a file that the tool does not take
-        and for settings that are too large.
+        Raises:
+            ValidationError: with code `input_invalid` if the tool does not accept the file, or if
+                the settings are too large.
         """
-        given = {name: value for name, value in ports.items() if name not in _OWN_PORTS}
+        parameter_ports = {name: value for name, value in ports.items() if name not in _OWN_PORTS}
         file = ports.get("file")
         run = RunInput(
             file=None if file is None else InputFile.parse(file, self.properties.restrictions),
             settings=self.settings.filled(ports.get("settings", {})),
-            parameters={} if self.parameters is None else self.parameters.to_arguments(given),
+            parameters={}
+            if self.parameters is None
+            else self.parameters.to_arguments(parameter_ports),
             metadata=dict(ports.get("metadata", {})),
         )
         size = len(run.settings_argument)
         if size > MAX_SETTINGS_BYTES:
-            message = f"settings have {size} bytes, {MAX_SETTINGS_BYTES} are allowed"
+            message = f"expected at most {MAX_SETTINGS_BYTES} bytes of settings, got {size}"
             raise wrong_input("/settings", message)
         return run
 
@@ -194,10 +199,10 @@ def _own_ports(properties: ToolProperties, settings: Settings) -> dict[str, Any]
     if properties.file_input is not FileInput.NONE:
         description = described(properties.input_description)
         ports["file"] = file_schema(properties.restrictions, description)
-    moved = relocated(
+    settings_schema = relocated(
         SchemaDocument.parse(settings.schema), lambda pointer: f"/properties/settings{pointer}"
     )
-    return ports | {"settings": moved, "metadata": _METADATA}
+    return ports | {"settings": settings_schema, "metadata": _METADATA}
 
 
 def _is_required(port: str, properties: ToolProperties, settings: Settings) -> bool:
@@ -206,18 +211,18 @@ def _is_required(port: str, properties: ToolProperties, settings: Settings) -> b
     return port == "settings" and settings.are_required
 
 
-def _parameter_ports(parameters: list[Parameter], taken: int) -> PortMapping | None:
-    """Ports for the parameters; in the one port `parameters` where they cannot stand alone."""
+def _parameter_ports(parameters: list[Parameter], other_ports: int) -> PortMapping | None:
+    """Return ports for the parameters, or the single port `parameters` if names conflict."""
     if not parameters:
         return None
     schemas = {
-        each.name: {"type": each.type, "description": described(each.description)}
-        for each in parameters
+        parameter.name: {"type": parameter.type, "description": described(parameter.description)}
+        for parameter in parameters
     }
     schema = object_of(schemas, required=schemas)
     mapping = map_ports(schema, wrapped="parameters")
     names = mapping.schema["properties"].keys()
-    if mapping.wrapped is None and (names & _OWN_PORTS or len(names) + taken > MAX_PORTS):
+    if mapping.wrapped is None and (names & _OWN_PORTS or len(names) + other_ports > MAX_PORTS):
         return _wrapped(schema)
     return mapping
 

@@ -1,8 +1,8 @@
-"""The messages of the protocol: what a line of a tool's standard output says.
+"""The messages of the protocol, one per line of a tool's standard output.
 
-Each is one JSON object with a `type`. Documents in SPEC, PROPERTIES and VARIABLES are objects, or
-JSON-encoded strings, as the SDK writes them. UPDATE is not in the protocol's document: the SDK
-sends it.
+Each message is a JSON object with a `type`. Documents in SPEC, PROPERTIES, and VARIABLES are
+objects, or JSON-encoded strings as the SDK writes them. The protocol's specification does not
+mention UPDATE, but the SDK sends it.
 """
 
 import json
@@ -17,7 +17,7 @@ from nexus_tools.tool import parse_json
 
 
 class MessageType(StrEnum):
-    """The word in the `type` of a message."""
+    """The value of a message's `type`."""
 
     SPEC = "SPEC"
     PROPERTIES = "PROPERTIES"
@@ -31,7 +31,7 @@ class MessageType(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """The levels of a LOG, from the least to the most grave."""
+    """The levels of a LOG in ascending severity."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"
@@ -41,13 +41,13 @@ class LogLevel(StrEnum):
 
     @property
     def is_failure(self) -> bool:
-        """Whether the platform takes a run that logs this for failed."""
+        """Whether the platform treats a run that logs at this level as failed."""
         return self in (LogLevel.ERROR, LogLevel.FATAL)
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """SPEC, PROPERTIES or VARIABLES: a document that describes the tool."""
+    """SPEC, PROPERTIES, or VARIABLES: a document that describes the tool."""
 
     type: MessageType
     document: dict[str, Any]
@@ -62,7 +62,7 @@ class Icon:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """LOG: `stage` is the SDK's, empty where a tool does not say it."""
+    """LOG: a log line; `stage` comes from the SDK and is empty for other tools."""
 
     level: LogLevel
     log: str
@@ -72,7 +72,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """COST: how much a run has cost, in units of the tool's own."""
+    """COST: the cost of a run, in units that the tool defines."""
 
     cost: float
     cost_units: str
@@ -81,7 +81,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """RESULT: any JSON; `elapsed_s` is None where the tool does not say it."""
+    """RESULT: any JSON; `elapsed_s` is None if the tool does not report it."""
 
     output: Any
     workflow_id: str
@@ -91,7 +91,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SingleStepMessage:
-    """SINGLE_STEP_MESSAGE: something for people who step through a run."""
+    """SINGLE_STEP_MESSAGE: a message for users who step through a run."""
 
     message: str
     emitted_at: str
@@ -99,7 +99,7 @@ class SingleStepMessage:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """UPDATE: a text, and the part of the platform's screen that `state` says it is for."""
+    """UPDATE: a text for the part of the platform's user interface that `state` names."""
 
     state: str
     message: str
@@ -110,10 +110,11 @@ Message = Declaration | Icon | Log | Cost | Result | SingleStepMessage | Update
 
 
 def read_message(line: bytes) -> Message | None:
-    """The message in a line, None if the line is something else that the tool prints.
+    """Return the message in a line, or None if the line is other output of the tool.
 
-    Raises `ValidationError` with code `json_invalid` or `message_invalid` for a line that was meant
-    as a message and cannot be read as one.
+    Raises:
+        ValidationError: with code `json_invalid` or `message_invalid` if the line is an invalid
+            message.
     """
     text = line.strip()
     if not text.startswith(b"{"):
@@ -132,28 +133,28 @@ def _declaration(kind: MessageType, fields: Mapping[str, Any]) -> Declaration:
     if isinstance(document, str):
         document = parse_json(document)
     if not isinstance(document, dict):
-        raise _invalid(kind, f"{name} is no JSON object")
+        raise _invalid(kind, f"{name} must be a JSON object")
     return Declaration(kind, document)
 
 
 def _icon(kind: MessageType, fields: Mapping[str, Any]) -> Icon:
     svg = fields.get("icon")
     if not isinstance(svg, str):
-        raise _invalid(kind, "icon is no string")
+        raise _invalid(kind, "icon must be a string")
     return Icon(svg)
 
 
 def _log(_: MessageType, fields: Mapping[str, Any]) -> Log:
     level = _text(fields, "level").upper()
     level = _OTHER_LEVELS.get(level, level)
-    known = LogLevel(level) if level in LogLevel.__members__ else LogLevel.INFO
-    return Log(known, _text(fields, "log"), _text(fields, "stage"), _emitted_at(fields))
+    log_level = LogLevel(level) if level in LogLevel.__members__ else LogLevel.INFO
+    return Log(log_level, _text(fields, "log"), _text(fields, "stage"), _emitted_at(fields))
 
 
 def _cost(kind: MessageType, fields: Mapping[str, Any]) -> Cost:
     cost = _number(fields.get("cost"))
     if cost is None:
-        raise _invalid(kind, "cost is no number")
+        raise _invalid(kind, "cost must be a number")
     return Cost(cost, _text(fields, "cost_units"), _emitted_at(fields))
 
 
@@ -162,7 +163,7 @@ def _result(kind: MessageType, fields: Mapping[str, Any]) -> Result:
     if isinstance(result, str):
         result = parse_json(result)
     if not isinstance(result, dict):
-        raise _invalid(kind, "result is no JSON object")
+        raise _invalid(kind, "result must be a JSON object")
     if "output" not in result:
         raise _invalid(kind, "result has no output")
     elapsed_s = _number(result.get("elapsed_time"))
@@ -178,7 +179,7 @@ def _update(_: MessageType, fields: Mapping[str, Any]) -> Update:
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
-    """A member as text: what is no string is written as JSON, what is missing is empty."""
+    """Return a member as text; other types are encoded as JSON, and a missing member is empty."""
     value = fields.get(name, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -188,7 +189,7 @@ def _emitted_at(fields: Mapping[str, Any]) -> str:
 
 
 def _number(value: object) -> float | None:
-    """A number, or one written as a string, as the protocol's document has it."""
+    """Return a number, which may also be encoded as a string as in the specification, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -199,10 +200,10 @@ def _number(value: object) -> float | None:
 
 
 def _invalid(kind: MessageType, problem: str) -> ValidationError:
-    return ValidationError("message_invalid", f"a {kind} message is wrong: {problem}")
+    return ValidationError("message_invalid", f"a {kind} message is not valid: {problem}")
 
 
-# Levels of Python's logging, which tools write as well.
+# Levels of Python's logging, which some tools use.
 _OTHER_LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 _READERS: dict[MessageType, Callable[[MessageType, Mapping[str, Any]], Message]] = {

@@ -1,4 +1,4 @@
-"""What comes out of a run: how it ended, and the variants `ok` and `err` that say so."""
+"""The output of a run: its result or failure as the variants `ok` and `err`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,24 +26,36 @@ _TEXT = {"type": "string"}
 
 
 def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
-    """The output schema of a tool; `ValidationError` (`schema_invalid`) if its own is wrong."""
-    said = _said_ports()
+    """Return the output schema of a tool.
+
+    Raises:
+        ValidationError: with code `schema_invalid` if the tool's own schema is not valid.
+    """
+    messages = _said_ports()
     ok = object_of(
         {
             "output": _output(properties),
             "files": _files(described(properties.output_description)),
-            "elapsed_time": {"type": "number", "description": "Seconds, as the tool counts."},
+            "elapsed_time": {
+                "type": "number",
+                "description": "The elapsed time in seconds, as the tool reports it.",
+            },
             "workflow_id": _TEXT,
-            **said,
+            **messages,
         },
-        # Logs are there if the operator wants them.
-        required=["output", "files", "elapsed_time", *(name for name in said if name != "logs")],
+        # Logs are present only if the operator enables them.
+        required=[
+            "output",
+            "files",
+            "elapsed_time",
+            *(name for name in messages if name != "logs"),
+        ],
     )
-    return output_schema({"ok": ok, "err": error_ports(**said)})
+    return output_schema({"ok": ok, "err": error_ports(**messages)})
 
 
 def output_of(value: Any, properties: ToolProperties) -> Any:
-    """The output of a RESULT: JSON that a tool declares may have come as a string of JSON."""
+    """Return the output of a RESULT; declared JSON may be encoded as a string."""
     if properties.result_type is not ResultType.JSON or not isinstance(value, str):
         return value
     try:
@@ -53,7 +65,7 @@ def output_of(value: Any, properties: ToolProperties) -> Any:
 
 
 def said_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
-    """The ports that both variants have: what was said in a run beside its result."""
+    """Return the ports that both variants have: the other messages of a run."""
     logs = {"logs": [_log(log) for log in transcript.logs]} if with_logs else {}
     return {
         **logs,
@@ -64,14 +76,14 @@ def said_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
 
 
 def _output(properties: ToolProperties) -> dict[str, Any]:
-    description = described(properties.result_description) or "What the tool found."
+    description = described(properties.result_description) or "The result of the tool."
     if properties.result_type is ResultType.TEXT:
         return _TEXT | {"description": description}
     if not properties.result_schema:
         return {"description": description}
     schema = SchemaDocument.parse(as_2020_12(properties.result_schema))
-    moved = relocated(schema, lambda pointer: f"/properties/output{pointer}")
-    return {"description": description} | moved
+    output_schema_of_tool = relocated(schema, lambda pointer: f"/properties/output{pointer}")
+    return {"description": description} | output_schema_of_tool
 
 
 def _files(description: str) -> dict[str, Any]:
@@ -83,14 +95,14 @@ def _files(description: str) -> dict[str, Any]:
         },
         required=["path"],
     )
-    return _list_of(file, description or "The files that the tool made.")
+    return _list_of(file, description or "The files that the tool created.")
 
 
 def _said_ports() -> dict[str, Any]:
     log = {"level": {"enum": [level.value for level in LogLevel]}, "log": _TEXT}
     cost = {"cost": {"type": "number"}, "cost_units": _TEXT}
     update = {"state": _TEXT, "message": _TEXT}
-    newest = f"The newest {MAX_KEPT} at most."
+    newest = f"At most the newest {MAX_KEPT}."
     return {
         "logs": _list_of(_emitted(log, "stage"), f"LOG messages. {newest}"),
         "costs": _list_of(_emitted(cost), f"COST messages. {newest}"),
@@ -100,8 +112,8 @@ def _said_ports() -> dict[str, Any]:
 
 
 def _emitted(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
-    more = dict.fromkeys((*optional, "emitted_at"), _TEXT)
-    return object_of({**properties, **more}, required=properties)
+    optional_properties = dict.fromkeys((*optional, "emitted_at"), _TEXT)
+    return object_of({**properties, **optional_properties}, required=properties)
 
 
 def _list_of(item: dict[str, Any], description: str) -> dict[str, Any]:
@@ -129,17 +141,17 @@ def _said(message: Any, *optional: str) -> dict[str, str]:
     return {name: getattr(message, name) for name in names if getattr(message, name)}
 
 
-# --- How a run ended: well, or why not
+# --- The success or failure of a run
 
 _LOG_BYTES = 4_096
 _TRACEBACK = "Traceback (most recent call last):"
-# The line under a traceback: the class of the exception, and perhaps what it says.
+# The line below a traceback: the class of the exception, and optionally its message.
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200})(?::\s*(.*))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolException:
-    """The exception that ended a program in Python, as its standard error shows it."""
+    """The exception that ended a Python program, according to its standard error."""
 
     type: str
     message: str
@@ -149,7 +161,7 @@ class ToolException:
 
     @classmethod
     def last_in(cls, stderr: str) -> "ToolException | None":
-        """The one under the last traceback, None if there is no traceback."""
+        """Return the exception below the last traceback, or None."""
         _, mark, after = stderr.rpartition(_TRACEBACK)
         lines = (line for line in after.splitlines() if line and not line[0].isspace())
         match = _EXCEPTION.fullmatch(next(lines, "")) if mark else None
@@ -158,7 +170,7 @@ class ToolException:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The process as it finished, and all that it said; its logs are told `with_logs`."""
+    """The result of the process and its messages; outcomes include its logs only `with_logs`."""
 
     finished: Finished
     transcript: Transcript
@@ -166,10 +178,10 @@ class Ending:
     with_logs: bool = True
 
     def problem(self, *, strict_error_logs: bool) -> str:
-        """Why the run failed, in one sentence; empty if it gave a result.
+        """Return the reason why the run failed in one sentence, or an empty string.
 
-        It did if the program ended with 0 and a RESULT came. With `strict_error_logs` it must not
-        have logged an ERROR or FATAL, by which the platform judges.
+        A run succeeds if the program exits with 0 and sends a RESULT. With `strict_error_logs`, it
+        must also not log an ERROR or FATAL, which is the rule of the platform.
         """
         if self.finished.limit is not None:
             return self.finished.reason()
@@ -183,7 +195,7 @@ class Ending:
         return ""
 
     def ok(self, files: Iterable[OutputFile], properties: ToolProperties) -> dict[str, Any]:
-        """The output `{"ok": …}` of a run that has a result; what was said beside it is masked."""
+        """Return the output `{"ok": …}` of a run with a result; other messages are redacted."""
         result = self.transcript.result
         assert result is not None
         elapsed_s = self.finished.elapsed_ms / 1_000
@@ -196,13 +208,13 @@ class Ending:
         return {"ok": ports | ({"workflow_id": result.workflow_id} if result.workflow_id else {})}
 
     def error(self, reason: str) -> dict[str, Any]:
-        """The output `{"err": …}` for that reason, with what is known of the process."""
+        """Return the output `{"err": …}` with the reason and the known facts of the process."""
         exception = self._exception()
         return error(
             self.redaction.text(reason),
             finished=self.finished,
             type=exception.type if exception else None,
-            # In place of the process's own: messages stand in ports of their own.
+            # Overrides the log of the process, because messages have their own ports.
             log=self.log or None,
             **self._said(),
         )
@@ -212,7 +224,7 @@ class Ending:
 
     @property
     def log(self) -> str:
-        """The end of what was printed beside the messages, standard error last."""
+        """The end of the output that is not a message, standard error last."""
         parts = (self.transcript.noise.rstrip("\n"), self._stderr.rstrip("\n"))
         text = self.redaction.text("\n".join(part for part in parts if part)).replace(
             "\0", "\ufffd"
@@ -228,7 +240,7 @@ class Ending:
         return ToolException.last_in(self._stderr) if failed else None
 
     def _cause(self) -> str:
-        """The error that a tool logs last of all is why it ended; else its exception is."""
+        """Return the cause: the error that the tool logged last, or its exception."""
         failure, exception = self.transcript.failure, self._exception()
         if failure is not None and failure is self.transcript.logs[-1]:
             return f"the tool failed: {failure.log}"

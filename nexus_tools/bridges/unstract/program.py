@@ -12,8 +12,9 @@ from pathlib import Path
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import NotFoundError, ValidationError
 
-# What a project has beside its program. `.env` is its developer's: a run has an empty one.
-_LEFT_OUT = frozenset(
+# Files of a project that a run does not need. `.env` belongs to its developer; a run gets an empty
+# one.
+_SKIPPED_NAMES = frozenset(
     (
         *(".git", ".hg", ".svn", ".venv", "venv", ".env", ".tox", ".nox"),
         *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
@@ -22,7 +23,7 @@ _LEFT_OUT = frozenset(
 
 
 def program_folder(place: Path) -> Path:
-    """Where the tool's program and its `config` are: the place, or `src` in it."""
+    """Return the folder of the program and its `config`: the given folder, or `src` in it."""
     for folder in (place, place / "src"):
         if (folder / "config" / "properties.json").is_file():
             return folder
@@ -30,31 +31,38 @@ def program_folder(place: Path) -> Path:
 
 
 def check_size(place: Path, limits: ProcessLimits) -> None:
-    """Raise `ValidationError` (`tool_too_large`) if a copy would take too much of a scratch."""
+    """Raise an error if a copy of the tool would use too much of a scratch directory.
+
+    Raises:
+        ValidationError: with code `tool_too_large`.
+    """
     for _ in _members(place, limits):
         pass
 
 
 def copy_tool(place: Path, target: Path, limits: ProcessLimits) -> None:
-    """Copy the folder to `target`, which is not there yet.
+    """Copy the folder to `target`, which must not exist.
 
-    Links stay links; what is neither file, folder nor link is left out. Raises `ValidationError`
-    with code `tool_too_large` beyond half of what a scratch directory may hold.
+    Links remain links. Entries that are neither files, folders, nor links are omitted.
+
+    Raises:
+        ValidationError: with code `tool_too_large` for more than half of the limits of a scratch
+            directory.
     """
     target.mkdir(parents=True)
     for path, mode in _members(place, limits):
-        copied = target / path.relative_to(place)
+        target_path = target / path.relative_to(place)
         if stat.S_ISDIR(mode):
-            copied.mkdir()
+            target_path.mkdir()
         elif stat.S_ISLNK(mode):
-            copied.symlink_to(_link(path, place))
+            target_path.symlink_to(_link_target(path, place))
         else:
-            shutil.copyfile(path, copied, follow_symlinks=False)
-            copied.chmod(mode & 0o777 | 0o400)
+            shutil.copyfile(path, target_path, follow_symlinks=False)
+            target_path.chmod(mode & 0o777 | 0o400)
 
 
 def _members(place: Path, limits: ProcessLimits) -> Iterator[tuple[Path, int]]:
-    """Everything to be copied with its mode, folders before what is in them."""
+    """Yield every path to copy with its mode, folders before their content."""
     files_left, bytes_left = limits.files // 2, limits.disk_bytes // 2
     pending = [place]
     while pending:
@@ -74,29 +82,29 @@ def _members(place: Path, limits: ProcessLimits) -> Iterator[tuple[Path, int]]:
 
 
 def _is_left_out(entry: os.DirEntry[str]) -> bool:
-    return entry.name in _LEFT_OUT or Path(entry.path, "pyvenv.cfg").is_file()
+    return entry.name in _SKIPPED_NAMES or Path(entry.path, "pyvenv.cfg").is_file()
 
 
-def _link(path: Path, place: Path) -> Path:
-    """Where the copy of a link leads: along in the copy, or to the same place outside of it."""
+def _link_target(path: Path, place: Path) -> Path:
+    """Return the target of a link's copy: inside the copy, or the same path outside of it."""
     target = path.readlink()
-    leads_to = (path.parent / target).resolve()
-    if target.is_absolute() or leads_to.is_relative_to(place.resolve()):
+    resolved_target = (path.parent / target).resolve()
+    if target.is_absolute() or resolved_target.is_relative_to(place.resolve()):
         return target
-    return leads_to
+    return resolved_target
 
 
 def _too_large(place: Path, limits: ProcessLimits) -> ValidationError:
     return ValidationError(
         "tool_too_large",
-        f"{place} has more than {limits.files // 2} files or {limits.disk_bytes // 2} bytes",
-        hint="each run has a copy of it: move away what the tool does not need",
+        f"{place} exceeds {limits.files // 2} files or {limits.disk_bytes // 2} bytes",
+        hint="Each run copies the folder. Move files away that the tool does not need.",
     )
 
 
 _HINT = (
-    "put main.py or an executable main beside config/, or name the program with --entrypoint; "
-    "a tool that is an image only is served with --image"
+    "Put main.py or an executable main beside config/, or name the program with --entrypoint. "
+    "For a tool that is only an image, pass --image."
 )
 _PYTHON = re.compile(r"python(3(\.\d+)?)?", re.ASCII)
 _ENTRYPOINT = re.compile(r"^\s*ENTRYPOINT\s+(\[.*\])\s*$", re.ASCII | re.IGNORECASE | re.MULTILINE)
@@ -105,37 +113,43 @@ _MAX_DOCKERFILE = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The words of a command line; the first may be a file of the tool's, or `python`."""
+    """The words of a command line; the first may be a file of the tool, or `python`."""
 
     words: tuple[str, ...]
 
     def command(self, folder: Path, python: Path) -> list[str]:
-        """The command line for a program folder, with `python` for tools in Python."""
+        """Return the command line for a program folder; `python` runs tools in Python."""
         first, *others = self.words
         if _PYTHON.fullmatch(first):
             return [str(python), *others]
-        own = folder / first
-        return [str(own) if own.is_file() else first, *others]
+        file = folder / first
+        return [str(file) if file.is_file() else first, *others]
 
 
 def find_program(
     folder: Path, place: Path, entrypoint: Sequence[str], search_path: str | None
 ) -> Program:
-    """The program of a tool: `entrypoint`, main.py, an executable `main`, the Dockerfile's own.
+    """Return the program of a tool.
 
-    `folder` is where the program runs, `place` where the Dockerfile is. Raises `NotFoundError`
-    with code `program_missing` if there is none, several, or one that cannot be found.
+    The candidates are `entrypoint`, main.py, an executable `main`, and the Dockerfile's entrypoint,
+    in this order. `folder` is where the program runs, `place` where the Dockerfile is.
+
+    Raises:
+        NotFoundError: with code `program_missing` if there is no program, more than one, or one
+            that cannot be found.
     """
-    program = _named(folder, place, entrypoint)
+    program = _choose_program(folder, place, entrypoint)
     first = program.words[0]
-    own = folder / first
-    is_there = os.access(own, os.X_OK) if own.is_file() else shutil.which(first, path=search_path)
-    if not is_there and not _PYTHON.fullmatch(first):
-        raise _missing(f"{first!r} is no executable of {folder}, and not on the PATH")
+    file = folder / first
+    is_executable = (
+        os.access(file, os.X_OK) if file.is_file() else shutil.which(first, path=search_path)
+    )
+    if not is_executable and not _PYTHON.fullmatch(first):
+        raise _missing(f"{first!r} is neither an executable in {folder} nor on the PATH")
     return program
 
 
-def _named(folder: Path, place: Path, entrypoint: Sequence[str]) -> Program:
+def _choose_program(folder: Path, place: Path, entrypoint: Sequence[str]) -> Program:
     if entrypoint:
         return Program(tuple(entrypoint))
     if (folder / "main.py").is_file():
@@ -156,15 +170,15 @@ def _is_main(path: Path) -> bool:
 
 
 def _dockerfile_entrypoint(dockerfile: Path) -> tuple[str, ...]:
-    """The last ENTRYPOINT in exec form; empty if there is none."""
+    """Return the last ENTRYPOINT in exec form, or an empty tuple."""
     try:
         with dockerfile.open("rb") as file:
             text = file.read(_MAX_DOCKERFILE).decode("utf-8", "replace")
     except OSError:
         return ()
-    found = _ENTRYPOINT.findall(re.sub(r"\\[ \t]*\n", " ", text))
+    entrypoints = _ENTRYPOINT.findall(re.sub(r"\\[ \t]*\n", " ", text))
     try:
-        words = json.loads(found[-1]) if found else []
+        words = json.loads(entrypoints[-1]) if entrypoints else []
     except (ValueError, RecursionError):
         return ()
     if not all(isinstance(word, str) and word for word in words):

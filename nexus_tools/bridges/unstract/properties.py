@@ -1,7 +1,7 @@
-"""What `properties.json` says of a tool, in either of its two spellings.
+"""The properties of a tool, `properties.json`, in either of its two spellings.
 
-The protocol's document writes snake_case (`function_name`), the SDK camelCase (`functionName`); the
-document is not of one mind either, so `is_cachable` and `required.db` are read as well.
+The protocol's specification uses snake_case (`function_name`), the SDK camelCase (`functionName`).
+The specification is not consistent, so `is_cachable` and `required.db` are accepted as well.
 """
 
 import keyword
@@ -19,7 +19,7 @@ _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:I?B)?", re.ASCII | re.IGNORECASE)
 _POWERS: dict[str, int] = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _ANY = frozenset({"*", "*/*"})
 
-# The table of the standard library alone: what a machine adds to it must not decide.
+# Only the table of the standard library, so that the result does not depend on the machine.
 _MIME_TYPES = mimetypes.MimeTypes()
 
 
@@ -32,11 +32,15 @@ class Restrictions:
 
     @classmethod
     def parse(cls, document: object) -> "Restrictions":
-        """Read `restrictions`; raises `ValidationError` with code `properties_invalid`."""
+        """Parse `restrictions`.
+
+        Raises:
+            ValidationError: with code `properties_invalid`.
+        """
         if document is None:
             return cls()
         if not isinstance(document, Mapping):
-            raise _wrong("restrictions is no JSON object")
+            raise _invalid("restrictions must be a JSON object")
         size = document.get("maxFileSize")
         return cls(
             None if size is None else size_in_bytes(size),
@@ -44,11 +48,11 @@ class Restrictions:
         )
 
     def problem(self, name: str, size: int) -> str:
-        """Why a file of this name and size is not taken; empty if it is."""
+        """Return the reason why a file is not accepted, or an empty string."""
         if self.max_bytes is not None and size > self.max_bytes:
-            return f"the file has {size} bytes, the tool takes {self.max_bytes} at most"
+            return f"the file has {size} bytes, but the tool accepts at most {self.max_bytes}"
         if self.types and not self._allows(name):
-            return f"the tool takes only files of the types {', '.join(self.types)[:200]}"
+            return f"the tool accepts only files of the types {', '.join(self.types)[:200]}"
         return ""
 
     def _allows(self, name: str) -> bool:
@@ -61,12 +65,12 @@ class Restrictions:
 
 
 def size_in_bytes(size: object) -> int:
-    """Bytes of a size such as `200MB`; the units are powers of 1024, as the SDK counts."""
+    """Return a size such as `200MB` in bytes; units are powers of 1024, as in the SDK."""
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     match = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
     if match is None:
-        raise _wrong("restrictions.maxFileSize is no size such as 200MB")
+        raise _invalid("restrictions.maxFileSize must be a size such as 200MB")
     factor: int = 1024 ** _POWERS[match[2].upper()]
     return int(match[1]) * factor
 
@@ -75,13 +79,13 @@ def _types(allowed: Any) -> tuple[str, ...]:
     if allowed is None:
         return ()
     if not isinstance(allowed, list) or not all(isinstance(name, str) for name in allowed):
-        raise _wrong("restrictions.allowedFileTypes is no list of strings")
+        raise _invalid("restrictions.allowedFileTypes must be a list of strings")
     names = tuple(name.strip().lower().removeprefix(".") for name in allowed)
     return () if _ANY.intersection(names) else names
 
 
 def _mime_type(extension: str) -> str | None:
-    """The MIME type of an extension; a name with `/` is one already."""
+    """Return the MIME type of an extension; a name with `/` already is a MIME type."""
     if "/" in extension:
         return extension
     return _MIME_TYPES.types_map[True].get(f".{extension}") if extension else None
@@ -89,9 +93,9 @@ def _mime_type(extension: str) -> str | None:
 
 # --- The adapters that a tool uses: models, embeddings, vector stores, text extractors, OCR
 #
-# Their ids are settings that are not in the tool's `spec.json`: the platform adds them to the form.
+# Their IDs are settings that are not in the tool's `spec.json`. The platform adds them to the form.
 
-# The name of the setting where a tool does not say another one.
+# The setting and the title of each kind, unless a tool declares others.
 _DEFAULT_IDS = {
     "languageModels": ("llmAdapterId", "Language model"),
     "embeddingServices": ("embeddingAdapterId", "Embedding service"),
@@ -103,7 +107,7 @@ _DEFAULT_IDS = {
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """One enabled adapter: the setting that takes its id, and what people are told of it."""
+    """An enabled adapter: the setting for its ID, and its title and description for users."""
 
     setting: str
     title: str
@@ -111,29 +115,33 @@ class Adapter:
     is_required: bool
 
     def schema(self) -> dict[str, Any]:
-        """The schema of the setting."""
+        """Return the schema of the setting."""
         return {
             "type": "string",
             "minLength": 1,
             "title": self.title,
-            "description": self.description or f"Id of the adapter: {self.title}",
+            "description": self.description or f"ID of the adapter: {self.title}",
         }
 
 
 def read_adapters(document: object) -> tuple[Adapter, ...]:
-    """The enabled ones in `adapter`; raises `ValidationError` with code `properties_invalid`."""
+    """Return the enabled adapters in `adapter`.
+
+    Raises:
+        ValidationError: with code `properties_invalid`.
+    """
     if document is None:
         return ()
     if not isinstance(document, Mapping):
-        raise _wrong("adapter is no JSON object")
+        raise _invalid("adapter must be a JSON object")
     return tuple(
         adapter for kind in _DEFAULT_IDS for adapter in _of_kind(kind, document.get(kind, []))
     )
 
 
 def _of_kind(kind: str, entries: object) -> Iterator[Adapter]:
-    if not isinstance(entries, list) or not all(isinstance(each, Mapping) for each in entries):
-        raise _wrong(f"adapter.{kind} is no list of objects")
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise _invalid(f"adapter.{kind} must be a list of objects")
     setting, title = _DEFAULT_IDS[kind]
     for entry in entries:
         if entry.get("isEnabled", False) is True:
@@ -145,7 +153,7 @@ def _of_kind(kind: str, entries: object) -> Iterator[Adapter]:
             )
 
 
-# --- All of them
+# --- All properties
 
 
 MAX_PARAMETERS = 100
@@ -155,7 +163,7 @@ _PARAMETER_TYPES = ("string", "number")
 
 
 class FileInput(Enum):
-    """Whether a run is given a file."""
+    """Whether a run receives a file."""
 
     REQUIRED = "required"
     OPTIONAL = "optional"
@@ -163,7 +171,7 @@ class FileInput(Enum):
 
 
 class ResultType(Enum):
-    """What RESULT carries: JSON, a text, or either, where a tool does not say it."""
+    """The content of RESULT: JSON, a text, or either if the tool does not declare it."""
 
     JSON = "JSON"
     TEXT = "TXT"
@@ -172,7 +180,7 @@ class ResultType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One of the document's `parameters`: `type` is `string` or `number`."""
+    """One of the declared `parameters`: `type` is `string` or `number`."""
 
     name: str
     type: str
@@ -181,7 +189,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolProperties:
-    """A tool as it describes itself; `version` is its own, no whole number."""
+    """A tool's description of itself; `version` is its own format, not an integer."""
 
     function_name: str
     display_name: str = ""
@@ -201,12 +209,15 @@ class ToolProperties:
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> "ToolProperties":
-        """Read the document, or raise `ValidationError` with code `properties_invalid`.
+        """Parse the document.
 
-        Refused are placeholders of a template, function names that are no names of Python
-        functions, and tools that need a database or an index handed to them.
+        Placeholders of a template, function names that are not valid in Python, and tools that
+        require a database or an index are rejected.
+
+        Raises:
+            ValidationError: with code `properties_invalid`.
         """
-        name = _function_name(_either(document, "functionName", "function_name"))
+        name = _function_name(_first_of(document, "functionName", "function_name"))
         _refuse_databases(document)
         result = _object(document, "result")
         return cls(
@@ -214,7 +225,7 @@ class ToolProperties:
             display_name=_text(document, "displayName", "display_name"),
             version=_version(document),
             description=_text(document, "description"),
-            is_cacheable=_either(document, "is_cacheable", "is_cachable", "isCacheable") is True,
+            is_cacheable=_first_of(document, "is_cacheable", "is_cachable", "isCacheable") is True,
             file_input=_file_input(document),
             input_description=_text(_object(document, "input"), "description"),
             output_description=_text(_object(document, "output"), "description"),
@@ -230,19 +241,19 @@ class ToolProperties:
 
 def _function_name(name: object) -> str:
     if not isinstance(name, str) or not name:
-        raise _wrong("there is no function_name (functionName)")
+        raise _invalid("function_name (functionName) is missing")
     if name.startswith("<"):
-        raise _wrong(f"functionName is the placeholder {name[:80]!r} of a template")
+        raise _invalid(f"functionName is the placeholder {name[:80]!r} of a template")
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
-        raise _wrong(
-            f"{name[:80]!r} is no name of a Python function",
-            hint="give the tool a functionName of letters, digits and '_', as in text_extractor",
+        raise _invalid(
+            f"{name[:80]!r} is not a valid name of a Python function",
+            hint="Choose a functionName of letters, digits, and '_', for example text_extractor.",
         )
     return name
 
 
 def _version(document: Mapping[str, Any]) -> str:
-    """`toolVersion`, or the last of `versions`."""
+    """Return `toolVersion`, or the last of `versions`."""
     versions = document.get("versions")
     last = versions[-1] if isinstance(versions, list) and versions else ""
     version = document.get("toolVersion") or last
@@ -252,65 +263,67 @@ def _version(document: Mapping[str, Any]) -> str:
 def _refuse_databases(document: Mapping[str, Any]) -> None:
     kind = _kind(document, "input_type")
     if kind in ("db", "index"):
-        raise _unsupported(f"input_type is {kind}: the protocol has no way to hand over one")
-    needs = _needs(document)
+        raise _unsupported(f"input_type is {kind}, which the protocol cannot pass to a tool")
+    needs = _requirements(document)
     for name in ("databases", "db"):
-        for way in ("input", "output"):
-            if _object(needs, name).get(way) is True:
-                raise _unsupported(f"it requires.{name}.{way}, which only the platform can give")
+        for direction in ("input", "output"):
+            if _object(needs, name).get(direction) is True:
+                raise _unsupported(
+                    f"it requires.{name}.{direction}, which only the platform can provide"
+                )
 
 
 def _file_input(document: Mapping[str, Any]) -> FileInput:
-    """Who says nothing takes a file if it is a tool of the SDK, else it is left open."""
-    wanted = _object(_needs(document), "files").get("input")
-    if wanted is not None and wanted is not True:
+    """Return whether a run takes a file; without a declaration, tools of the SDK require one."""
+    file_requirement = _object(_requirements(document), "files").get("input")
+    if file_requirement is not None and file_requirement is not True:
         return FileInput.NONE
-    takes_one = "functionName" in document or _kind(document, "input_type") == "file"
-    return FileInput.REQUIRED if wanted or takes_one else FileInput.OPTIONAL
+    is_file_tool = "functionName" in document or _kind(document, "input_type") == "file"
+    return FileInput.REQUIRED if file_requirement or is_file_tool else FileInput.OPTIONAL
 
 
-def _needs(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _requirements(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return _object(document, "requires") or _object(document, "required")
 
 
 def _kind(document: Mapping[str, Any], name: str) -> str | None:
     kind = document.get(name)
     if kind is not None and kind not in _KINDS:
-        raise _wrong(f"{name} is none of {', '.join(_KINDS)}")
+        raise _invalid(f"{name} must be one of {', '.join(_KINDS)}")
     return None if kind is None else str(kind)
 
 
 def _parameters(entries: object) -> Iterator[Parameter]:
     if not isinstance(entries, list) or len(entries) > MAX_PARAMETERS:
-        raise _wrong(f"parameters is no list of {MAX_PARAMETERS} objects at most")
-    seen: set[str] = set()
+        raise _invalid(f"parameters must be a list of at most {MAX_PARAMETERS} objects")
+    names: set[str] = set()
     for index, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
-            raise _wrong(f"parameters[{index}] is no JSON object")
+            raise _invalid(f"parameters[{index}] must be a JSON object")
         name, kind = _text(entry, "name"), entry.get("type")
-        if not name or name in seen:
-            raise _wrong(f"parameters[{index}].name is missing or stands twice")
+        if not name or name in names:
+            raise _invalid(f"parameters[{index}].name is missing or occurs twice")
         if kind not in _PARAMETER_TYPES:
-            raise _wrong(f"parameters[{index}].type is neither string nor number")
-        seen.add(name)
+            raise _invalid(f"parameters[{index}].type must be string or number")
+        names.add(name)
         yield Parameter(name, str(kind), _text(entry, "description"))
 
 
 def _result_type(kind: object) -> ResultType:
     if kind is None:
         return ResultType.ANY
-    for known in (ResultType.JSON, ResultType.TEXT):
-        if isinstance(kind, str) and kind.upper() == known.value:
-            return known
-    raise _wrong("result.type is neither JSON nor TXT")
+    for result_type in (ResultType.JSON, ResultType.TEXT):
+        if isinstance(kind, str) and kind.upper() == result_type.value:
+            return result_type
+    raise _invalid("result.type must be JSON or TXT")
 
 
-def _either(document: Mapping[str, Any], *names: str) -> Any:
+def _first_of(document: Mapping[str, Any], *names: str) -> Any:
     return next((document[name] for name in names if name in document), None)
 
 
 def _text(document: Mapping[str, Any], *names: str) -> str:
-    value = _either(document, *names)
+    value = _first_of(document, *names)
     return value if isinstance(value, str) else ""
 
 
@@ -323,11 +336,11 @@ def _unsupported(problem: str) -> ValidationError:
     return ValidationError(
         "properties_invalid",
         f"the tool cannot be served: {problem}",
-        hint="tools that are given a file, settings and parameters can be served",
+        hint="Serve a tool that takes only a file, settings, and parameters.",
     )
 
 
-def _wrong(problem: str, *, hint: str = "") -> ValidationError:
-    """A `ValidationError` with code `properties_invalid`."""
-    message = f"the tool's properties are wrong: {problem}"
+def _invalid(problem: str, *, hint: str = "") -> ValidationError:
+    """Return a `ValidationError` with code `properties_invalid`."""
+    message = f"the tool's properties are not valid: {problem}"
     return ValidationError("properties_invalid", message, hint=hint)

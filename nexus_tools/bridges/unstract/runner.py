@@ -1,4 +1,4 @@
-"""How a tool's program is run: what every runner is given, on this machine, or in a container."""
+"""The runners of a tool's program, on this machine or in a container."""
 
 import asyncio
 import os
@@ -27,10 +27,10 @@ from nexus_tools.errors import UnreachableError
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command for a tool: its arguments, its input, and what it has around it.
+    """One command for a tool: its arguments, its input, and its environment.
 
-    `variables` are environment variables beyond what every tool gets. `storage` is None for the
-    commands that only ask what the tool is.
+    `variables` are environment variables in addition to those of every tool. `storage` is None for
+    commands that only request a declaration.
     """
 
     arguments: Sequence[str]
@@ -43,26 +43,26 @@ class Command:
 
 
 class Runner(Protocol):
-    """Runs the commands of one tool."""
+    """A runner for the commands of one tool."""
 
     async def run(self, command: Command) -> Finished:
-        """Run it to its end; cancelling ends everything that was started."""
+        """Run a command to its end; cancellation ends all its processes."""
         ...
 
     def confinement(self) -> Confinement | None:
-        """What its processes may touch of this machine; None if they are not confined by us."""
+        """Return the confinement of its processes, or None if the sandbox does not confine them."""
         ...
 
     def data_path(self, storage: Storage) -> str:
-        """The data directory of a run as the tool sees it."""
+        """Return the path of a run's data directory, as the tool sees it."""
         ...
 
     def needs(self) -> dict[str, bool]:
-        """Return what a run needs on this machine, by name, and whether it is there."""
+        """Return the requirements of a run by name, each with whether it is met."""
         ...
 
     async def checks(self) -> dict[str, bool]:
-        """Return the checks that take time, by name; only requests of health wait for them."""
+        """Return the slow checks by name; only health requests wait for them."""
         ...
 
 
@@ -74,7 +74,7 @@ _LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class LocalRunner:
-    """The program of the tool in `place`, which runs where its `config` is: in `subfolder`."""
+    """The runner of the tool in `place`; its program runs in `subfolder`, beside its `config`."""
 
     host: Host
     place: Path
@@ -82,18 +82,23 @@ class LocalRunner:
     program: Program
 
     async def run(self, command: Command) -> Finished:
-        """Run the program in a fresh copy; raises `program_missing` if it cannot be started."""
-        began = time.monotonic()
+        """Run the program in a new copy of the tool.
+
+        Raises:
+            NotFoundError: with code `program_missing` if it cannot be started.
+        """
+        started = time.monotonic()
         copying = asyncio.ensure_future(asyncio.to_thread(self._copy, command))
-        # A thread goes on when the run is cancelled, and the scratch directory must not then.
+        # The thread continues when the run is cancelled. The scratch directory must exist until it
+        # ends.
         await outlast(copying)
         folder = copying.result()
         return await run(
             [*self.program.command(folder, self.host.python), *command.arguments],
             scratch=command.scratch,
             environment=self._environment(command),
-            # To copy a large tool takes of its time.
-            limits=command.limits.left_since(began),
+            # The copy of a large tool counts towards its time limit.
+            limits=command.limits.left_since(started),
             confinement=self._confinement(command.storage),
             directory=folder,
             input=command.input,
@@ -101,23 +106,23 @@ class LocalRunner:
         )
 
     def confinement(self) -> Confinement:
-        """Its own folder, with all that its copy leaves out."""
+        """Return the confinement to its own folder, including the parts that copies omit."""
         return self.host.confined(self.place)
 
     def data_path(self, storage: Storage) -> str:
-        """The folder itself."""
+        """Return the path of the folder itself."""
         return str(storage.data)
 
     def needs(self) -> dict[str, bool]:
-        """Return whether the folder is still there: it may be gone since the tool was found."""
+        """Return whether the folder still exists."""
         return {"program": (self.place / self.subfolder).is_dir()}
 
     async def checks(self) -> dict[str, bool]:
-        """Return no checks: all of them are cheap."""
+        """Return no checks, because all of them are fast."""
         return {}
 
     def _confinement(self, storage: Storage | None) -> Confinement:
-        """With its S3, if it has one, which is a port of this machine."""
+        """Return the confinement of a run, which includes the port of its object store."""
         ports = [] if storage is None or storage.port is None else [storage.port]
         return self.confinement().connecting(*ports)
 
@@ -125,11 +130,11 @@ class LocalRunner:
         copy = command.scratch.work / "tool"
         copy_tool(self.place, copy, self.host.limits)
         folder = copy / self.subfolder
-        # The SDK looks for a .env from here upwards, and takes the first that it finds.
+        # The SDK searches a .env from here upwards, and uses the first one.
         (folder / ".env").touch()
         link = folder / BUCKET
         if command.storage is not None and not link.exists():
-            # A path in the bucket is then a path for programs that know no S3.
+            # Programs without S3 support can then use a path in the bucket as a file path.
             link.symlink_to(command.storage.bucket)
         return folder
 
@@ -138,14 +143,14 @@ class LocalRunner:
             self.host, scratch=command.scratch, extra={**_PYTHON, **command.variables}
         )
         if command.storage is not None and command.storage.has_bucket:
-            # A proxy of the operator's does not lead to a port of this machine.
+            # The operator's proxy cannot reach a port of this machine.
             for name in ("NO_PROXY", "no_proxy"):
-                given = environment.get(name)
-                environment[name] = f"{given},{_LOOPBACK}" if given else _LOOPBACK
+                hosts = environment.get(name)
+                environment[name] = f"{hosts},{_LOOPBACK}" if hosts else _LOOPBACK
         return environment
 
 
-# Messages are to come as they are written.
+# Without buffering, messages arrive as they are written.
 _PYTHON = {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -154,24 +159,28 @@ _PYTHON = {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 DATA_PATH = "/data"
 
-# `docker run` ends with this one if the daemon failed, not the program in the container.
+# The exit code of `docker run` if the daemon failed, and not the program in the container.
 _DAEMON_FAILED = 125
-# Where the operator's Docker is, and how it is reached.
+# The variables with the location of the operator's Docker daemon.
 _DOCKER = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH")
 _DOCKER_TLS = ("DOCKER_TLS", "DOCKER_TLS_VERIFY", "DOCKER_API_VERSION")
-_ASKING = ProcessLimits(time_ms=4_000)
-_REMOVING = ProcessLimits(time_ms=20_000)
+_CHECK_LIMITS = ProcessLimits(time_ms=4_000)
+_REMOVE_LIMITS = ProcessLimits(time_ms=20_000)
 
 
 @dataclass(frozen=True, slots=True)
 class DockerRunner:
-    """The image of a tool, whose entrypoint takes the protocol's commands."""
+    """The runner of a tool's image, whose entrypoint accepts the protocol's commands."""
 
     host: Host
     image: str
 
     async def run(self, command: Command) -> Finished:
-        """Run a container; raises `UnreachableError` with code `docker_unreachable`."""
+        """Run a container.
+
+        Raises:
+            UnreachableError: with code `docker_unreachable`.
+        """
         name = f"nexus-tools-{uuid4().hex}"
         variables = {**self.host.shared_environment, **command.variables}
         line = docker_run(
@@ -182,35 +191,35 @@ class DockerRunner:
             _user(),
             has_network=bool(self.host.confinement.ports) or not self.host.confinement.is_on,
         )
-        ended = False
+        has_exited = False
         try:
             finished = await run(
                 line,
                 scratch=command.scratch,
                 environment=self._environment(command.scratch) | variables,
-                limits=replace(command.limits, memory_bytes=_ASKING.memory_bytes),
+                limits=replace(command.limits, memory_bytes=_CHECK_LIMITS.memory_bytes),
                 confinement=UNCONFINED,
                 input=command.input,
                 on_stdout=command.on_stdout,
             )
-            ended = finished.exit_code is not None and finished.exit_code >= 0
+            has_exited = finished.exit_code is not None and finished.exit_code >= 0
         finally:
-            if not ended:
-                # The daemon does not notice that its client was killed.
+            if not has_exited:
+                # The daemon does not stop the container when its client is killed.
                 await outlast(asyncio.ensure_future(self._remove(name, command.scratch)))
         if finished.exit_code == _DAEMON_FAILED:
             raise _unreachable(self.image, finished)
         return finished
 
     def confinement(self) -> None:
-        """The container confines; what we run is the client of Docker, the operator's own."""
+        """Return None: the container confines the tool, and the process is the Docker client."""
 
     def data_path(self, storage: Storage) -> str:  # noqa: ARG002 - the same for every run
-        """Where the data directory is mounted."""
+        """Return the path at which the data directory is mounted."""
         return DATA_PATH
 
     def needs(self) -> dict[str, bool]:
-        """Return no needs: the daemon may run elsewhere, and a run shows whether it responds."""
+        """Return no requirements, because the daemon may run on another machine."""
         return {}
 
     async def checks(self) -> dict[str, bool]:
@@ -220,7 +229,7 @@ class DockerRunner:
                 ["docker", "version", "--format", "{{.Server.Version}}"],
                 scratch=scratch,
                 environment=self._environment(scratch),
-                limits=_ASKING,
+                limits=_CHECK_LIMITS,
                 confinement=UNCONFINED,
             )
         return {"docker": finished.exit_code == 0}
@@ -230,7 +239,7 @@ class DockerRunner:
             ["docker", "rm", "--force", name],
             scratch=scratch,
             environment=self._environment(scratch),
-            limits=_REMOVING,
+            limits=_REMOVE_LIMITS,
             confinement=UNCONFINED,
         )
 
@@ -247,14 +256,15 @@ def docker_run(
     *,
     has_network: bool = False,
 ) -> list[str]:
-    """The command line; the values of `variables` are taken from the environment it runs in.
+    """Return the command line; it reads the values of `variables` from its environment.
 
-    `user` is `uid:gid`, so that what the tool writes can be read and removed. Its network is this
-    machine's where its S3 is, one of its own with `has_network`, and else none.
+    `user` is `uid:gid`, so that the server can read and remove the tool's files. The network is
+    that of this machine if the storage has a bucket. Otherwise it is a separate network with
+    `has_network`, or none.
     """
     storage = command.storage
-    own = "bridge" if has_network else "none"
-    network = "host" if storage is not None and storage.has_bucket else own
+    isolated_network = "bridge" if has_network else "none"
+    network = "host" if storage is not None and storage.has_bucket else isolated_network
     options = [
         *("--name", name),
         *("--network", network),
@@ -275,7 +285,7 @@ def docker_run(
 
 
 def _mount(data: Path) -> str:
-    """The value of `--mount`, which is a line of CSV."""
+    """Return the value of `--mount`, which is a line of CSV."""
     source = f"source={data}".replace('"', '""')
     return f'type=bind,"{source}",target={DATA_PATH}'
 
@@ -285,9 +295,9 @@ def _user() -> str:
 
 
 def _unreachable(image: str, finished: Finished) -> UnreachableError:
-    said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
+    lines = finished.stderr.decode("utf-8", "replace").strip().splitlines()
     return UnreachableError(
         "docker_unreachable",
-        f"docker could not run {image}: {said[0][:300] if said else 'it does not say why'}",
-        hint="is the daemon running, and may this user reach it? try: docker version",
+        f"docker could not run {image}: {lines[0][:300] if lines else 'no error message'}",
+        hint="Run `docker version` to check that the daemon runs and that this user may access it.",
     )

@@ -1,4 +1,4 @@
-"""A tool's settings and its runtime variables: JSON Schemas that it brings along."""
+"""The JSON Schemas that a tool declares for its settings and its runtime variables."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,25 +10,26 @@ from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
 from nexus_tools.bridges.unstract.properties import Adapter
 from nexus_tools.tool import Mismatch, schema_error
 
-# Keywords by which nothing at all may be too little.
+# Keywords that may reject an empty object.
 _MAY_REQUIRE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "$ref"))
 _SECRET_NAME = re.compile(r"api_?key|secret|password|token|credential", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a run: what a caller gives by `schema`, `filled` up with the defaults.
+    """The settings of a run: `schema` describes the caller's part, `filled` adds the defaults.
 
-    A setting that has a default is not required of a caller: the platform's form has it filled in.
+    A caller may omit a setting with a default, because the platform's form contains the default.
     """
 
     schema: dict[str, Any]
 
     @classmethod
     def parse(cls, spec: Mapping[str, Any], adapters: tuple[Adapter, ...] = ()) -> "Settings":
-        """From `spec.json` and the adapters, whose ids are settings too.
+        """Parse `spec.json` and add the adapters, whose IDs are settings as well.
 
-        Raises `ValidationError` with code `schema_invalid` if it describes no object.
+        Raises:
+            ValidationError: with code `schema_invalid` if it does not describe an object.
         """
         schema = _with_adapters(object_schema(spec), adapters)
         properties = schema.get("properties", {})
@@ -39,37 +40,39 @@ class Settings:
 
     @property
     def are_required(self) -> bool:
-        """Whether a run cannot do without settings of the caller, or might not."""
-        is_said = bool(self.schema.get("required")) or self.schema.get("minProperties", 0) > 0
-        return is_said or not self.schema.keys().isdisjoint(_MAY_REQUIRE)
+        """Whether a run needs, or may need, settings from the caller."""
+        has_requirement = (
+            bool(self.schema.get("required")) or self.schema.get("minProperties", 0) > 0
+        )
+        return has_requirement or not self.schema.keys().isdisjoint(_MAY_REQUIRE)
 
     def secrets(self, settings: Mapping[str, Any]) -> Iterator[str]:
-        """The texts among filled settings that a log must not show.
+        """Return the strings in filled settings that a log must not contain.
 
-        They are `writeOnly`, have the format `password`, or a name that speaks of such a thing.
+        They are `writeOnly`, have the format `password`, or have a name that indicates a secret.
         """
         return _secrets(settings, self.schema)
 
     def filled(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings with the defaults of those that are missing."""
+        """Return the settings with the defaults of the missing ones."""
         return _filled(settings, self.schema)
 
 
 def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of the tool's as draft 2020-12, which describes an object."""
+    """Return a tool's schema as draft 2020-12; it must describe an object."""
     schema = as_2020_12(document)
     if schema.setdefault("type", "object") != "object":
-        raise schema_error([Mismatch("/type", "settings and runtime variables are an object")])
+        raise schema_error([Mismatch("/type", "settings and runtime variables must be an object")])
     if not isinstance(schema.get("properties", {}), dict):
-        raise schema_error([Mismatch("/properties", "properties is no object")])
+        raise schema_error([Mismatch("/properties", "properties must be an object")])
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        raise schema_error([Mismatch("/required", "required is no list of names")])
+        raise schema_error([Mismatch("/required", "required must be a list of names")])
     return schema
 
 
 def _with_adapters(settings: Mapping[str, Any], adapters: tuple[Adapter, ...]) -> dict[str, Any]:
-    """The schema of settings with the ids of the adapters; what it says already stays."""
+    """Return the schema of settings with the IDs of the adapters; existing members remain."""
     schemas = {adapter.setting: adapter.schema() for adapter in adapters}
     needed = [adapter.setting for adapter in adapters if adapter.is_required]
     schema = dict(settings)
@@ -100,9 +103,9 @@ def _secrets(values: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[s
 
 
 def _is_secret(name: str, member: object) -> bool:
-    said = member if isinstance(member, dict) else {}
-    is_said = said.get("writeOnly") is True or said.get("format") == "password"
-    return is_said or _SECRET_NAME.search(name) is not None
+    schema = member if isinstance(member, dict) else {}
+    is_marked = schema.get("writeOnly") is True or schema.get("format") == "password"
+    return is_marked or _SECRET_NAME.search(name) is not None
 
 
 def _has_default(member: object) -> bool:

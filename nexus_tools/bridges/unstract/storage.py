@@ -1,7 +1,7 @@
-"""Where a run has its data directory: a folder, a bucket of an S3 of our own, or both at once.
+"""The storage of a run: a folder, a bucket of our own object store, or both at once.
 
-Old SDKs and programs without any read the folder that TOOL_DATA_DIR names. Newer SDKs take
-EXECUTION_DATA_DIR for a path in an object store, and refuse to work without one.
+Old SDKs and programs without an SDK read the folder in TOOL_DATA_DIR. Newer SDKs treat
+EXECUTION_DATA_DIR as a path in an object store, and refuse to work without one.
 """
 
 import base64
@@ -30,7 +30,7 @@ _RUN = "run"
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The storage of one run below `root`; `credentials` and `port` are its S3's, if it has one."""
+    """The storage of one run below `root`; `credentials` and `port` belong to its object store."""
 
     root: Path
     mode: StorageMode
@@ -49,18 +49,18 @@ class Storage:
 
     @property
     def has_bucket(self) -> bool:
-        """Whether the tool reaches its data through S3."""
+        """Whether the tool accesses its data through S3."""
         return self.mode != "local"
 
     def variables(self, data_path: str) -> dict[str, str]:
-        """The environment variables that lead to the data directory, seen at `data_path`."""
+        """Return the variables with the location of the data directory, seen at `data_path`."""
         if not self.has_bucket:
             return {"TOOL_DATA_DIR": data_path, "EXECUTION_DATA_DIR": data_path}
         folder = {"TOOL_DATA_DIR": data_path} if self.mode == "auto" else {}
         return folder | {
             "EXECUTION_DATA_DIR": f"{BUCKET}/{_RUN}",
             "WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS": self.credentials,
-            # There is no cloud around that could be asked for credentials.
+            # Do not request credentials from a cloud metadata service, which does not exist here.
             "AWS_EC2_METADATA_DISABLED": "true",
         }
 
@@ -69,19 +69,19 @@ class Storage:
 async def storage_in(
     root: Path, mode: StorageMode, limits: ProcessLimits
 ) -> AsyncIterator[Storage]:
-    """The storage of one run in a fresh folder; its S3 lives as long as the context."""
+    """Provide the storage of one run in a new folder; its object store ends with the context."""
     (root / BUCKET).mkdir(parents=True)
     if mode == "local":
         yield Storage(root, mode)
         return
-    # Late: it brings a web server along, which the folder alone does not need.
+    # Imported here because it includes a web server, which local storage does not need.
     from nexus_tools.bridges.unstract.object_store import object_store  # noqa: PLC0415
 
     async with object_store(root, max_bytes=limits.disk_bytes, max_files=limits.files) as store:
         credentials = {
             "endpoint_url": store.endpoint_url,
             "key": store.access_key,
-            # Clients sign with it; the key is what lets them in.
+            # Clients sign with it, but the server checks only the key.
             "secret": store.access_key,
         }
         provider = json.dumps({"provider": "minio", "credentials": credentials})
@@ -93,7 +93,7 @@ _NO_FILE = InputFile("none", b"")
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """The directory at `path`, which is fresh for each run; `metadata` is its METADATA.json."""
+    """The directory at `path`, new for each run; `metadata` is its METADATA.json."""
 
     path: Path
     metadata: Mapping[str, Any]
@@ -102,9 +102,9 @@ class DataDirectory:
     def create(
         cls, path: Path, file: InputFile | None, metadata: Mapping[str, Any]
     ) -> "DataDirectory":
-        """Lay it out; without a file it has neither INFILE nor SOURCE.
+        """Create the layout; without a file it has neither INFILE nor SOURCE.
 
-        Ids that `metadata` does not have are made up: tools take them for granted.
+        IDs that `metadata` does not contain are generated, because tools expect them.
         """
         output = path / "COPY_TO_FOLDER"
         output.mkdir(parents=True)
@@ -118,35 +118,37 @@ class DataDirectory:
         return cls(path, document)
 
     def output_files(self) -> list["OutputFile"]:
-        """The files that the tool has put into the output folder."""
+        """Return the files that the tool wrote to the output folder."""
         return read_output_files(self.path / "COPY_TO_FOLDER")
 
 
-def _metadata(file: InputFile, given: Mapping[str, Any]) -> dict[str, Any]:
-    made_up = {name: str(uuid4()) for name in ("workflow_id", "execution_id", "file_execution_id")}
+def _metadata(file: InputFile, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    generated = {
+        name: str(uuid4()) for name in ("workflow_id", "execution_id", "file_execution_id")
+    }
     source_hash = hashlib.sha256(file.content).hexdigest()
-    own = {"source_name": file.name, "source_hash": source_hash}
-    return {"organization_id": "", "tags": [], **made_up, **given, **own}
+    file_fields = {"source_name": file.name, "source_hash": source_hash}
+    return {"organization_id": "", "tags": [], **generated, **metadata, **file_fields}
 
 
-# --- The files that a tool leaves behind
+# --- The output files of a tool
 
 MAX_FILES = 200
 MAX_BYTES = 4 * 2**20
-"""Of all files together: they travel in a response, most of them as base64."""
+"""The limit for all files together, because a response contains them, mostly as base64."""
 
 _MAX_FOLDERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file by its path relative to the output folder, with `/` between folders."""
+    """A file with its path relative to the output folder, with `/` between folders."""
 
     path: str
     content: bytes
 
     def as_json(self) -> dict[str, str]:
-        """`{path, text}` where it is UTF-8 without NUL, else `{path, content_base64}`."""
+        """Return `{path, text}` for UTF-8 without NUL, else `{path, content_base64}`."""
         try:
             text = self.content.decode("utf-8")
         except UnicodeDecodeError:
@@ -157,23 +159,23 @@ class OutputFile:
 
 
 def read_output_files(folder: Path) -> list[OutputFile]:
-    """Every file in a folder and below, by path; links and what is no plain file are left out.
+    """Return every regular file below a folder, sorted by path; links are omitted.
 
-    Raises `ValidationError` with code `files_too_large` for more than `MAX_FILES` files or
-    `MAX_BYTES` bytes, and `file_unreadable` for a file that cannot be read, or has a name that is
-    no UTF-8.
+    Raises:
+        ValidationError: with code `files_too_large` for more than `MAX_FILES` files or `MAX_BYTES`
+            bytes, or `file_unreadable` for a file that cannot be read or whose name is not UTF-8.
     """
     if folder.is_symlink():
         return []
     files: list[OutputFile] = []
-    left = MAX_BYTES
+    remaining_bytes = MAX_BYTES
     for path in _plain_files(folder):
         if len(files) == MAX_FILES:
-            raise _too_large(f"it left more than {MAX_FILES} files")
-        content = _content(path, left)
-        if len(content) > left:
-            raise _too_large(f"its files have more than {MAX_BYTES} bytes together")
-        left -= len(content)
+            raise _too_large(f"the output has more than {MAX_FILES} files")
+        content = _content(path, remaining_bytes)
+        if len(content) > remaining_bytes:
+            raise _too_large(f"the output files have more than {MAX_BYTES} bytes in total")
+        remaining_bytes -= len(content)
         files.append(OutputFile(_relative(path, folder), content))
     return sorted(files, key=lambda file: file.path)
 
@@ -193,15 +195,15 @@ def _plain_files(folder: Path) -> Iterator[Path]:
                 pending.append(Path(entry.path))
             elif entry.is_file(follow_symlinks=False):
                 yield Path(entry.path)
-    raise _too_large(f"it left more than {_MAX_FOLDERS} folders")
+    raise _too_large(f"the output has more than {_MAX_FOLDERS} folders")
 
 
 def _content(path: Path, at_most: int) -> bytes:
-    """The content, and one byte more than `at_most` if there is more; a link is not followed."""
+    """Return the content, cut one byte after `at_most`; do not follow links."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        message = f"a file that it left cannot be read: {error.strerror}"
+        message = f"cannot read an output file: {error.strerror}"
         raise ValidationError("file_unreadable", message) from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -214,7 +216,7 @@ def _relative(path: Path, folder: Path) -> str:
     try:
         name.encode("utf-8")
     except UnicodeEncodeError as error:
-        message = f"a file that it left has a name that is no UTF-8: {name!r}"
+        message = f"the name of an output file is not UTF-8: {name!r}"
         raise ValidationError("file_unreadable", message) from error
     return name
 

@@ -1,4 +1,4 @@
-"""A tool of Unstract as a Nexus Tool."""
+"""An Unstract tool as a Nexus tool."""
 
 import json
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ from nexus_tools.tool_server import Call
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How tools are run.
+    """The options of runs.
 
     `strict_error_logs` fails a run that logs an ERROR or FATAL, as the platform does. `log_level`
-    is the least that the tool is asked to log; with None it is kept out of outcomes, which are paid
-    for by the byte and read by everybody. `params_argument` gives `parameters` as the
-    arguments `--params` and `--workflow-id` besides, which the first tools of the system read.
-    `variables` are environment variables of the operator's choice.
+    is the lowest level that the tool is asked to log. With None, outcomes do not include logs,
+    because outcomes are public and paid by the byte. `params_argument` also passes `parameters` as
+    the arguments `--params` and `--workflow-id`, which the first tools of the system read.
+    `variables` are environment variables that the operator sets.
     """
 
     storage: StorageMode = "auto"
@@ -42,7 +42,10 @@ class RunOptions:
 
 
 class UnstractTool(BridgedTool):
-    """A program that speaks the protocol: each invocation is one RUN; `icon` is an SVG or empty."""
+    """A program that implements the protocol.
+
+    Each invocation is one RUN. `icon` is an SVG or empty.
+    """
 
     def __init__(
         self,
@@ -74,11 +77,11 @@ class UnstractTool(BridgedTool):
         self.variables = declarations.variables.names
 
     def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
-        """The input as a run takes it: files decoded and allowed, settings filled up."""
+        """Return the input of a run: files are decoded and checked, settings have defaults."""
         return {"run": self._input.read(super().arguments(ports, call, json_bytes))}
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the program once, in directories of its own."""
+        """Run the program once in its own temporary directories."""
         async with Scratch(self._host.scratch) as scratch:
             return await self._run(scratch, arguments["run"])
 
@@ -131,14 +134,14 @@ class UnstractTool(BridgedTool):
             document = ending.ok(data.output_files(), self._declarations.properties)
             self._validator.check_output(document)
         except ValidationError as error:
-            return ending.error(f"the tool gave what it may not: {error.message}")
+            return ending.error(f"the output of the tool is not valid: {error.message}")
         return document
 
     def _redaction(self, run: RunInput) -> Redaction:
-        """What the operator or the caller trusts the tool with."""
-        declared = self._declarations.variables.names
+        """Return the redaction of the secrets that the operator or caller passes to the tool."""
+        declared_names = self._declarations.variables.names
         environment = self._environment()
-        names = (*SECRETS, *declared, *self._host.shared, *self._options.variables)
+        names = (*SECRETS, *declared_names, *self._host.shared, *self._options.variables)
         values = (environment.get(name, "") for name in names)
         return Redaction.of([*values, *self._declarations.settings.secrets(run.settings)])
 
@@ -150,7 +153,7 @@ class UnstractTool(BridgedTool):
         }
 
     def needs(self) -> dict[str, bool]:
-        """Return whether each runtime variable is set as its schema says, and the program there."""
+        """Return whether each runtime variable is valid, and whether the program exists."""
         variables = self._declarations.variables.checks(self._environment())
         return {**variables, **self._runner.needs()}
 
@@ -158,20 +161,20 @@ class UnstractTool(BridgedTool):
 def run_variables(
     declarations: Declarations, environment: Mapping[str, str], options: RunOptions
 ) -> dict[str, str]:
-    """The variables of a run that say nothing of its storage."""
-    declared = declarations.variables.values(environment)
-    return {**platform_variables(environment), **declared, **options.variables, **BY_TOOL}
+    """Return the environment variables of a run, except those of its storage."""
+    declared_values = declarations.variables.values(environment)
+    return {**platform_variables(environment), **declared_values, **options.variables, **BY_TOOL}
 
 
 def _description(properties: ToolProperties) -> str:
-    """What the tool says of itself, with the version that is its own."""
+    """Return the tool's description with its own version."""
     name = properties.display_name or properties.function_name
     version = f" {properties.version}" if properties.version else ""
-    writes = _WRITES.get(properties.output_type, "")
+    target = _WRITES.get(properties.output_type, "")
     parts = [
         properties.description,
         f"Unstract tool: {name}{version}.",
-        f"It writes into {writes} of its own." if writes else "",
+        f"It writes to {target} of its own." if target else "",
         "Its results may be cached." if properties.is_cacheable else "",
     ]
     return described(" ".join(part for part in parts if part))
@@ -179,5 +182,5 @@ def _description(properties: ToolProperties) -> str:
 
 _WRITES = {"db": "a database", "index": "an index"}
 
-# So the SDK knows that a program runs it: errors are logged, and end it with 1.
+# Tells the SDK that a program runs the tool: errors are logged, and the exit code is then 1.
 BY_TOOL = {"EXECUTION_BY_TOOL": "True"}

@@ -1,4 +1,4 @@
-"""What a run has said: its standard output read line by line, within bounds."""
+"""The transcript of a run: its standard output, parsed line by line within limits."""
 
 from collections import deque
 from collections.abc import Callable
@@ -24,20 +24,20 @@ from nexus_tools.sui.support.logs import get_logger
 
 MAX_LINE_BYTES = 3 * 2**20
 MAX_KEPT = 100
-"""How many messages of a kind are kept, the newest."""
+"""The number of messages of each kind that are kept; older ones are dropped."""
 MAX_TEXT = 4_096
-"""Characters of a message's text that are kept."""
+"""The number of characters of a message's text that are kept."""
 
 _NOISE_BYTES = 4_096
 
 
 class Transcript:
-    """Takes the output of a tool in chunks, and keeps what its messages say.
+    """A parser that takes the output of a tool in chunks and collects its messages.
 
-    A tool may write anything: lines that are no messages are noise, of which the end is kept;
-    `problem` says why the last broken message could not be read. Of several RESULTs the last one
-    counts, as it does for the next tool of a workflow, which finds that one in its INFILE.
-    `on_message` is called with each LOG, COST, RESULT, UPDATE and SINGLE_STEP_MESSAGE as it comes.
+    A tool may print anything. Lines that are not messages are noise, of which the end is kept.
+    `problem` says why the last invalid message could not be read. Of several RESULTs the last one
+    counts, because the next tool of a workflow also finds the last one in its INFILE. `on_message`
+    is called with each LOG, COST, RESULT, UPDATE, and SINGLE_STEP_MESSAGE as it arrives.
     """
 
     def __init__(self, on_message: Callable[[Message], None] | None = None) -> None:
@@ -56,20 +56,20 @@ class Transcript:
         self._noise = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Take more of the output; a line may come in any number of pieces."""
-        *ended, rest = chunk.split(b"\n")
-        for piece in ended:
+        """Add a chunk of output; a line may be split into any number of chunks."""
+        *complete_pieces, rest = chunk.split(b"\n")
+        for piece in complete_pieces:
             self._extend(piece)
             self._end_line()
         self._extend(rest)
 
     def close(self) -> None:
-        """The output has ended, perhaps in the middle of a line."""
+        """Finish the last line, which may be incomplete."""
         self._end_line()
 
     @property
     def noise(self) -> str:
-        """The end of what the tool printed beside its messages."""
+        """The end of the output that is not a message."""
         return self._noise.decode("utf-8", "replace")
 
     def _extend(self, piece: bytes) -> None:
@@ -91,13 +91,13 @@ class Transcript:
             self.problem = error.message
             message = None
         if message is not None:
-            self._take(message)
+            self._store(message)
         elif line.strip():
             self._noise += line[-_NOISE_BYTES:] + b"\n"
             del self._noise[:-_NOISE_BYTES]
 
-    def _take(self, message: Message) -> None:
-        match _shortened(message):
+    def _store(self, message: Message) -> None:
+        match _truncate(message):
             case Declaration(kind, document):
                 self.documents[kind] = document
                 return
@@ -120,8 +120,8 @@ class Transcript:
             self._on_message(message)
 
 
-def _shortened(message: Message) -> Message:
-    """The message with its texts cut; a RESULT, an ICON and documents are left whole."""
+def _truncate(message: Message) -> Message:
+    """Return the message with truncated texts; RESULT, ICON, and documents stay complete."""
     if isinstance(message, Declaration | Icon | Result):
         return message
     texts = ((name, getattr(message, name)) for name in message.__slots__)
@@ -147,9 +147,9 @@ _METHODS = {
 
 
 class RunningLog:
-    """The log of one run of one tool; texts are masked, results are not written.
+    """The log of one run of one tool; texts are redacted, results are not logged.
 
-    After `MAX_LINES` lines it says so, and falls silent.
+    After `MAX_LINES` lines it logs that it stops.
     """
 
     def __init__(self, tool: str, redaction: Redaction) -> None:
@@ -158,20 +158,22 @@ class RunningLog:
         self._lines = 0
 
     def write(self, message: Message) -> None:
-        """Write one message: a LOG at its level, what shows people the data at hand as debug."""
+        """Log one message: a LOG at its own level, and user interface messages as debug."""
         match message:
             case Log(level, log, stage):
-                self._say(_METHODS[level], "tool_log", log=log, stage=stage)
+                self._write_line(_METHODS[level], "tool_log", log=log, stage=stage)
             case Cost(cost, cost_units):
-                self._say("info", "tool_cost", cost=cost, cost_units=cost_units)
+                self._write_line("info", "tool_cost", cost=cost, cost_units=cost_units)
             case SingleStepMessage(text):
-                self._say("debug", "tool_message", message=text)
+                self._write_line("debug", "tool_message", message=text)
             case Update(state, text):
-                self._say("debug", "tool_update", state=state, message=text)
+                self._write_line("debug", "tool_update", state=state, message=text)
             case Result(_, workflow_id, elapsed_s):
-                self._say("info", "tool_result", workflow_id=workflow_id, elapsed_s=elapsed_s)
+                self._write_line(
+                    "info", "tool_result", workflow_id=workflow_id, elapsed_s=elapsed_s
+                )
 
-    def _say(self, method: str, event: str, **values: Any) -> None:
+    def _write_line(self, method: str, event: str, **values: Any) -> None:
         self._lines += 1
         if self._lines <= MAX_LINES:
             getattr(self._log, method)(event, **self._redaction.value(values))

@@ -1,4 +1,4 @@
-"""Runtime variables: the environment variables that a tool declares, and whether they are there."""
+"""Runtime variables: the environment variables that a tool declares, and their validation."""
 
 import re
 from collections.abc import Mapping
@@ -26,38 +26,39 @@ NAMES = (
     "PUBLIC_X2TEXT_CONFIG",
     "TIKTOKEN_CACHE_DIR",
 )
-"""The services that adapters are asked of, adapters that are configured without one, and a cache.
+"""The platform's services for adapters, adapter configurations without a service, and a cache.
 
-Every tool of Unstract may have them: nothing else on a machine is called so.
+Every Unstract tool may read them, because no other program uses these names.
 """
 
 SECRETS = tuple(name for name in NAMES if name.endswith(("_KEY", "_CONFIG")))
-"""Those of them that are not for everybody to read."""
+"""The names of variables that contain secrets."""
 
 
 def platform_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Those that the operator has set."""
+    """Return the platform's variables that the operator has set."""
     return {name: environment[name] for name in NAMES if name in environment}
 
 
-# Every run has these, of its own: a declaration does not make them the operator's.
+# Every run sets these variables itself. A declaration does not pass on the operator's values.
 _GIVEN = re.compile(r"HOME|PATH|TMPDIR|XDG_\w+", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeVariables:
-    """The variables by name with the schema of each, and which of them a run cannot do without."""
+    """The declared variables with their schemas, and the names of the required ones."""
 
     schemas: Mapping[str, Any]
     required: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> "RuntimeVariables":
-        """From `runtime_variables.json`.
+        """Parse `runtime_variables.json`.
 
-        Raises `ValidationError` with code `schema_invalid`, also for names that no environment
-        variable can have, and for schemas that refer to each other.
+        Raises:
+            ValidationError: with code `schema_invalid`, also for names that an environment variable
+                cannot have and for schemas that refer to each other.
         """
         schema = object_schema(document)
         members = schema.get("properties", {}).items()
@@ -66,7 +67,7 @@ class RuntimeVariables:
         required = tuple(name for name in names if not _GIVEN.fullmatch(name))
         for name in (*schemas, *required):
             if not _NAME.fullmatch(name):
-                message = f"{name[:80]!r} is no name of an environment variable"
+                message = f"{name[:80]!r} is not a valid name of an environment variable"
                 raise schema_error([Mismatch("/properties", message)])
         for member in schemas.values():
             _validator(member)
@@ -78,14 +79,14 @@ class RuntimeVariables:
         return tuple(dict.fromkeys((*self.schemas, *self.required)))
 
     def values(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The variables as a tool gets them: the operator's, else the default of the schema."""
-        found = {name: self._value(name, environment) for name in self.names}
-        return {name: value for name, value in found.items() if value is not None}
+        """Return the variables of a tool: the operator's values, or the defaults of the schemas."""
+        values_by_name = {name: self._value(name, environment) for name in self.names}
+        return {name: value for name, value in values_by_name.items() if value is not None}
 
     def checks(self, environment: Mapping[str, str]) -> dict[str, bool]:
-        """Whether each variable is as it should be, by name; values are not shown.
+        """Return whether each variable is valid, by name, without showing values.
 
-        A required one is set; one that is set matches its schema.
+        A required variable must be set; a variable that is set must match its schema.
         """
         values = self.values(environment)
         return {
@@ -104,17 +105,17 @@ class RuntimeVariables:
         if name not in self.schemas:
             return True
         validator = _validator(self.schemas[name])
-        return any(validator.is_valid({"variable": read}) for read in (value, _parsed(value)))
+        return any(validator.is_valid({"variable": member}) for member in (value, _parsed(value)))
 
 
 def _validator(member: Any) -> "Draft202012Validator":
-    """Of an object with the variable as its one member."""
+    """Return the validator of an object whose only member is the variable."""
     schema = {"type": "object", "properties": {"variable": member}}
     return check_input_schema(schema).validator
 
 
 def _parsed(value: str) -> Any:
-    """What a variable says if it is declared as a number or truth: JSON, in whatever case."""
+    """Return a variable's value as JSON in any letter case, for declared numbers and booleans."""
     try:
         return parse_json(value.lower())
     except ValidationError:

@@ -1,4 +1,7 @@
-"""Ask a module of a bridge in an interpreter of its own, where a stranger's Python may run."""
+"""Calls to a module of a bridge in a separate interpreter, which may run untrusted Python.
+
+`asking` is the side of the server and `child` the side of the separate interpreter.
+"""
 
 from nexus_tools.bridges.worker.client import (
     BAD_REPLY,

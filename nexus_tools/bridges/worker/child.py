@@ -1,6 +1,6 @@
-"""The side of a worker that runs in the foreign interpreter: one request, one reply.
+"""The part of a worker that runs in the separate interpreter: one request, one reply.
 
-Standard library of Python 3.9 and later; nothing of the package but its own folder.
+It uses the standard library of Python 3.9 and later, and only its own folder of this package.
 """
 
 import fcntl
@@ -21,28 +21,37 @@ MAX_DEPTH = 60
 
 
 def json_text(value: object) -> bytes:
-    """The value as JSON text, in which tuples are arrays.
+    """Return the value as JSON text; tuples become arrays.
 
-    Raises `TypeError` for what is no JSON value and for names that are no strings; `ValueError` for
-    NaN and infinities, half a surrogate pair, and what nests deeper than 60 levels.
+    Raises:
+        TypeError: for a value that JSON does not have, and for names that are not strings.
+        ValueError: for NaN, infinities, unpaired surrogates, and values deeper than 60 levels.
     """
-    waiting: list[tuple[str, int, object]] = [("", 0, value)]
-    while waiting:
-        place, depth, one = waiting.pop()
+    pending: list[tuple[str, int, object]] = [("", 0, value)]
+    while pending:
+        place, depth, item = pending.pop()
         if depth > MAX_DEPTH:
-            raise ValueError(f"the reply nests deeper than {MAX_DEPTH} levels, or holds itself")
-        if isinstance(one, dict):
-            waiting.extend((f"{place}/{_name(name, place)}", depth + 1, one[name]) for name in one)
-        elif isinstance(one, (list, tuple)):
-            waiting.extend((f"{place}/{index}", depth + 1, each) for index, each in enumerate(one))
+            raise ValueError(
+                f"the reply is nested deeper than {MAX_DEPTH} levels, or contains itself"
+            )
+        if isinstance(item, dict):
+            pending.extend(
+                (f"{place}/{_name(name, place)}", depth + 1, item[name]) for name in item
+            )
+        elif isinstance(item, (list, tuple)):
+            pending.extend(
+                (f"{place}/{index}", depth + 1, member) for index, member in enumerate(item)
+            )
         else:
-            _check_leaf(one, place)
+            _check_leaf(item, place)
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
 
 
 def _name(name: object, place: str) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"a name in {_at(place)} is a {type(name).__name__}, and no string")
+        raise TypeError(
+            f"a name in {_location(place)} is a {type(name).__name__}, expected a string"
+        )
     _check_text(name, place)
     return name.replace("~", "~0").replace("/", "~1")
 
@@ -52,19 +61,21 @@ def _check_leaf(leaf: object, place: str) -> None:
         _check_text(leaf, place)
     elif isinstance(leaf, float):
         if not math.isfinite(leaf):
-            raise ValueError(f"{_at(place)} is {leaf}, which is no JSON number")
+            raise ValueError(f"{_location(place)} is {leaf}, which is not a JSON number")
     elif leaf is not None and not isinstance(leaf, (bool, int)):
-        raise TypeError(f"{_at(place)} is a {type(leaf).__name__}, which is no JSON value")
+        raise TypeError(f"{_location(place)} is a {type(leaf).__name__}, which is not a JSON value")
 
 
 def _check_text(text: str, place: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueError(f"{_at(place)} has half a surrogate pair, which is no text") from None
+        raise ValueError(
+            f"{_location(place)} has an unpaired surrogate, which is not valid text"
+        ) from None
 
 
-def _at(place: str) -> str:
+def _location(place: str) -> str:
     return f"the reply at {place[:200]}" if place else "the reply"
 
 
@@ -77,7 +88,7 @@ class DependencyMissingError(ImportError):
 
 @contextmanager
 def loading() -> "Iterator[None]":
-    """Mark the time in which the code of a tool is imported, and nothing of it is called."""
+    """Mark the time in which the code of a tool is imported but not called."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -88,34 +99,34 @@ def loading() -> "Iterator[None]":
 
 
 _REPLY = 3
-_HIGH = 300
+_MIN_REPLY_DESCRIPTOR = 300
 _MAX_TRACEBACK = 16_384
 
 
 def main(arguments: "list[str]") -> None:
-    """Reply to the request on standard input by the module that `arguments` name, and end."""
+    """Read a request from standard input, reply with the module in `arguments`, and exit."""
     [module] = arguments
-    asked = os.getpid()
+    process_id = os.getpid()
     request = json.loads(sys.stdin.buffer.read())
-    descriptor = _take_descriptors()
+    descriptor = _prepare_descriptors()
     reply = _reply(module, request)
-    if os.getpid() == asked:  # and not in a process that the module has forked
+    if os.getpid() == process_id:  # not in a process that the module has forked
         _write(descriptor, reply)
     _flush()
-    # Threads and exit handlers of a stranger have no say after the reply.
+    # Do not run threads and exit handlers of untrusted code after the reply.
     os._exit(0)
 
 
-def _take_descriptors() -> int:
-    """Where the reply goes. The module gets no input, and what it prints goes to the log.
+def _prepare_descriptors() -> int:
+    """Return the descriptor for the reply, empty standard input, and send all output to the log.
 
-    The reply's descriptor is moved away from 3, a number that programs write to in good faith.
+    The descriptor is moved away from 3, because programs may legitimately write to that number.
     """
-    reply = fcntl.fcntl(_REPLY, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    reply = fcntl.fcntl(_REPLY, fcntl.F_DUPFD_CLOEXEC, _MIN_REPLY_DESCRIPTOR)
     os.close(_REPLY)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null_device = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_device, 0)
+    os.close(null_device)
     os.dup2(2, 1)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     return reply
@@ -126,18 +137,18 @@ def _reply(module: str, request: object) -> bytes:
         make_packages(module)
         value = importlib.import_module(module).reply(request)
         return b'{"value":' + json_text(value) + b"}"
-    except BaseException as error:  # noqa: BLE001 - the edge: whatever a stranger's code raises
+    except BaseException as error:  # noqa: BLE001 - untrusted code may raise anything
         return _error(error)
 
 
 def _error(error: BaseException) -> bytes:
     try:
         message = str(error)
-    except BaseException as second:  # noqa: BLE001 - a stranger's `__str__`
-        message = f"its message cannot be read ({type(second).__name__})"
+    except BaseException as nested_error:  # noqa: BLE001 - `__str__` of untrusted code
+        message = f"the message cannot be read ({type(nested_error).__name__})"
     reply = {"type": type(error).__name__, "message": message, "traceback": _traceback()}
-    plain = {name: text.encode("utf-8", "replace").decode() for name, text in reply.items()}
-    return json.dumps(plain).encode("ascii")
+    encodable = {name: text.encode("utf-8", "replace").decode() for name, text in reply.items()}
+    return json.dumps(encodable).encode("ascii")
 
 
 def _traceback() -> str:
@@ -145,8 +156,8 @@ def _traceback() -> str:
         import traceback  # noqa: PLC0415 - costs 4 ms, and most calls need none
 
         return traceback.format_exc()[-_MAX_TRACEBACK:]
-    except BaseException as second:  # noqa: BLE001 - it quotes what a stranger's code may change
-        return f"the traceback cannot be written ({type(second).__name__})"
+    except BaseException as nested_error:  # noqa: BLE001 - it quotes source code that the tool may change
+        return f"the traceback cannot be written ({type(nested_error).__name__})"
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -157,5 +168,5 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with suppress(BaseException):  # as above, and there is nothing left to say
+        with suppress(BaseException):  # the reply has been sent, so an error cannot be reported
             stream.flush()

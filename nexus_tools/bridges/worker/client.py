@@ -1,4 +1,4 @@
-"""Asks a module in an interpreter of its own: a value comes back, or what its code ended with."""
+"""Calls to a module in a separate interpreter, which return a value or the error of its code."""
 
 import json
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from nexus_tools.tool_server import NotReadyError
 NO_REPLY = "NoReply"
 BAD_REPLY = "BadReply"
 DEPENDENCY_MISSING = "DependencyMissingError"
-"""The class of `worker.child` that says: a module is missing, and the tool has not run."""
+"""The class in `worker.child` for a missing module, raised before the tool runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerError:
-    """Why there is no value: the name of the exception's class, and its message.
+    """The reason why a worker returned no value: the exception's class name and message.
 
-    `type` is `NoReply` for a worker that ended, or was stopped, before it replied, `BadReply` for
-    something else than a reply in its place. `traceback` is the end of the exception's.
+    `type` is `NoReply` if the worker ended or was stopped before it replied, and `BadReply` if it
+    sent something else than a reply. `traceback` is the end of the exception's traceback.
     """
 
     type: str
@@ -40,15 +40,15 @@ class WorkerError:
     traceback: str = field(default="", repr=False, compare=False)
 
     def hint(self, host: Host) -> str:
-        """What the operator may do about it; empty if there is nothing to say."""
+        """Return a hint for the operator, or an empty string."""
         if self.type != ModuleNotFoundError.__name__:
             return ""
-        return f"install it for {host.python}, or name another interpreter with --python"
+        return f"Install it for {host.python}, or choose another interpreter with --python."
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The `value` that a module's `reply` returned, or the `error`; and how its process ended."""
+    """The `value` that a module's `reply` returned, or the `error`, and the process result."""
 
     value: Any | None
     error: WorkerError | None
@@ -56,7 +56,7 @@ class WorkerReply:
 
     @classmethod
     def of(cls, finished: Finished) -> "WorkerReply":
-        """The reply of a run that is over. A limit that it passed counts more than what it sent."""
+        """Return the reply of a finished process; an exceeded limit precedes a reply."""
         if finished.limit or finished.reply is None:
             return cls(None, WorkerError(NO_REPLY, finished.reason()), finished)
         try:
@@ -72,32 +72,36 @@ class WorkerReply:
                     return cls(None, WorkerError(kind, text, trace), finished)
         except ValidationError as error:
             return cls(None, WorkerError(BAD_REPLY, error.message), finished)
-        return cls(None, WorkerError(BAD_REPLY, "the reply is none of a worker"), finished)
+        return cls(None, WorkerError(BAD_REPLY, "the reply is not a valid worker reply"), finished)
 
 
 _log = get_logger("nexus_tools.bridges")
 
 
 def failure(reply: WorkerReply, tool: object) -> dict[str, Any]:
-    """Return the `err` for `reply.error`: the exception's class and text, or the process's exit.
+    """Return the `err` output for `reply.error`: the exception's class and text, or exit status.
 
-    The traceback names the operator's folders, and outcomes may be public: it stays in the log of
-    the server, under the name of the `tool`. Raises `NotReadyError` if the tool could not be loaded
-    because a module is missing.
+    The traceback contains paths of the operator, and outcomes may be public. Therefore the
+    traceback goes only to the server's log, under the name of the `tool`.
+
+    Raises:
+        NotReadyError: if the tool could not be loaded because a module is missing.
     """
-    raised = reply.error
-    assert raised is not None
-    if raised.type in (NO_REPLY, BAD_REPLY):
-        return error(raised.message, finished=reply.finished)
-    if raised.type == DEPENDENCY_MISSING:
-        hint = "the operator installs it for the interpreter that runs the tool"
-        raise NotReadyError(raised.message, code="dependency_missing", hint=hint)
-    _log.info("tool_raised", tool=str(tool), type=raised.type, traceback=raised.traceback)
+    worker_error = reply.error
+    assert worker_error is not None
+    if worker_error.type in (NO_REPLY, BAD_REPLY):
+        return error(worker_error.message, finished=reply.finished)
+    if worker_error.type == DEPENDENCY_MISSING:
+        hint = "Install the module for the interpreter that runs the tool."
+        raise NotReadyError(worker_error.message, code="dependency_missing", hint=hint)
+    _log.info(
+        "tool_raised", tool=str(tool), type=worker_error.type, traceback=worker_error.traceback
+    )
     log = reply.finished.log() or None
-    return error(raised.message or raised.type, type=raised.type, log=log)
+    return error(worker_error.message or worker_error.type, type=worker_error.type, log=log)
 
 
-# --- Asking
+# --- Calls
 
 
 _CHILD = "nexus_tools.bridges.worker.child"
@@ -110,7 +114,7 @@ async def ask_in_scratch(
     limits: ProcessLimits,
     confinement: Confinement,
 ) -> WorkerReply:
-    """As `ask`, in a scratch directory that is made for it and removed, with what tools get."""
+    """Call a module as `ask` does, in a temporary scratch directory with a tool's environment."""
     async with Scratch(host.scratch) as scratch:
         return await ask(
             host,
@@ -133,15 +137,15 @@ async def ask(
     environment: Mapping[str, str],
     confinement: Confinement,
 ) -> WorkerReply:
-    """Call `reply(request)` of `module` in a fresh interpreter, and wait for its JSON value.
+    """Call `reply(request)` of `module` in a new interpreter, and wait for its JSON value.
 
-    `module` is one of this package, such as `nexus_tools.bridges.nora.child`; of the packages above
-    it nothing is executed. It runs in `host.python`, isolated, so that there need be nothing but
-    the standard library; in the workspace, if there is one. What it prints goes to the log; its
-    standard input is empty.
+    `module` is in this package, for example `nexus_tools.bridges.nora.child`; its parent packages
+    are not executed. It runs isolated in `host.python`, so it needs only the standard library. Its
+    directory is the workspace, if there is one. Its output goes to the log, and its standard input
+    is empty.
 
-    Whatever happens in there is in the reply. Raises what `run` raises for a program that cannot
-    be started, here the interpreter.
+    The reply reports every failure of the module. The function raises only what `run` raises for a
+    program that cannot start, which is the interpreter here.
     """
     finished = await run(
         [str(host.python.absolute()), "-I", "-B", standalone.__file__, _CHILD, module],

@@ -1,4 +1,4 @@
-"""`nexus-tools admin configure`: the settings for what is to come."""
+"""The command `nexus-tools admin configure`, which changes registry settings."""
 
 from typing import Any
 
@@ -16,13 +16,17 @@ _SWITCH = {"true": True, "false": False}
 @click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
 @writes
 async def command(session: Session, whom: str, settings: tuple[str, ...]) -> None:
-    """Change what new tools, or new leaders and invocations, have to keep to.
+    """Change registry settings for tools, or for leaders and invocations.
 
-    As in `collateral_mist=2000000000`; what is not named stays, and `nexus-tools admin show --json`
-    shows all. What is registered or requested already keeps its terms. Fees are in units of gas and
-    follow its price: it is said what an invocation costs by that. With `accepting=false` of tools
-    no tool is registered, with that of leaders no leader is registered and no invocation requested;
-    all that is there goes on, and out.
+    WHOM is `tools` or `leaders`. Pass settings as NAME=VALUE, for example
+    `collateral_mist=2000000000`; other settings stay unchanged. `nexus-tools admin show --json`
+    lists
+    all settings.
+
+    Existing registrations and invocations keep their terms. Fees are set in gas units, so their
+    amount
+    follows the gas price; the command prints the resulting cost of an invocation. `accepting=false`
+    stops new tools, or new leaders and invocations. Existing ones continue and can be withdrawn.
     """
     from msgspec.structs import replace
 
@@ -31,11 +35,11 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
         before = await service.settings()
         values = _values(before, settings)
         changed = replace(before, **values)
-        done = f"{whom} have to keep to {', '.join(settings)}"
+        done = f"changed the settings for {whom}: {', '.join(settings)}"
         if whom == "leaders":
             gas_price = await nexus.client.gas_price()
-            session.output.note(f"Today, {cost_in_words(cost_document(before, gas_price))}.")
-            session.output.note(f"By that, {cost_in_words(cost_document(changed, gas_price))}.")
+            session.output.note(f"Today: {cost_in_words(cost_document(before, gas_price))}.")
+            session.output.note(f"After: {cost_in_words(cost_document(changed, gas_price))}.")
         sent = await carry_out(
             session,
             service,
@@ -46,8 +50,10 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
 
 
 def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
-    """What is written as NAME=VALUE, of these settings. Raises `setting_unknown`."""
-    known = [name for name in settings.__struct_fields__ if name != "revision"]  # that counts
+    """Parse NAME=VALUE changes of these settings. Raises `setting_unknown`."""
+    known = [
+        name for name in settings.__struct_fields__ if name != "revision"
+    ]  # a counter of changes
     values: dict[str, int | bool] = {}
     for change in changes:
         name, _, text = change.partition("=")
@@ -58,8 +64,8 @@ def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
         if value is None:
             raise UsageError(
                 "setting_unknown",
-                f"{change[:80]!r} sets nothing: write NAME=NUMBER, or accepting=true or false",
-                hint=f"settings are {', '.join(known)}",
+                f"expected NAME=NUMBER, accepting=true or accepting=false, got {change[:80]!r}",
+                hint=f"Use one of the settings {', '.join(known)}.",
             )
         values[name] = value
     return values

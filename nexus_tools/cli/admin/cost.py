@@ -1,4 +1,4 @@
-"""What an invocation costs under the settings of leaders, as people want to know it."""
+"""The cost of an invocation under the settings of leaders."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ _OUTCOME_BYTES = 1_000
 
 
 def cost_document(settings: "LeaderSettings", gas_price: int) -> dict[str, Any]:
-    """What invocations cost beside the tool's price, as JSON: fees at a gas price in MIST."""
+    """Return the cost of invocations as JSON, excluding tool prices, at a gas price in MIST."""
     fail_mist = settings.fee_gas_units * gas_price + settings.fee_storage_mist
     inputs_mist = settings.fee_per_input_byte_mist * _INPUT_BYTES
     outcome_mist = settings.fee_per_outcome_byte_mist * _OUTCOME_BYTES
@@ -26,10 +26,10 @@ def cost_document(settings: "LeaderSettings", gas_price: int) -> dict[str, Any]:
 
 
 def cost_in_words(cost: dict[str, Any]) -> str:
-    """The same in a sentence."""
+    """Return the cost of invocations as a sentence."""
     return (
         f"an invocation with {cost['input_bytes']} bytes of inputs costs"
-        f" {units.sui(cost['settled_mist'])} besides its price when it is settled with"
-        f" {cost['outcome_bytes']} bytes, and {units.sui(cost['failed_mist'])} when it fails, at a"
+        f" {units.sui(cost['settled_mist'])} plus the tool's price if it is settled with"
+        f" {cost['outcome_bytes']} bytes, and {units.sui(cost['failed_mist'])} if it fails, at a"
         f" gas price of {cost['gas_price_mist']} MIST"
     )

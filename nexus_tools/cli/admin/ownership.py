@@ -1,4 +1,4 @@
-"""Who the admin is, and who becomes it: `nexus-tools admin offer | accept`."""
+"""The commands `nexus-tools admin offer` and `accept`, which transfer the administration."""
 
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @CANCEL
 @writes
 async def offer(session: Session, who: str | None, *, cancel: bool) -> None:
-    """Offer the administration to WHO, an address or a key by its alias, who has to accept it.
+    """Offer the administration to WHO, an address or the alias of a key.
 
-    Until then everything stays as it is, and --cancel takes the offer back.
+    Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
     """
     to = offered_address(session, who, cancel=cancel)
     done = offered_in_words("the administration", who)
@@ -33,8 +33,8 @@ async def offer(session: Session, who: str | None, *, cancel: bool) -> None:
 @click.command()
 @writes
 async def accept(session: Session) -> None:
-    """Become the admin, to whom the administration was offered. Settings stay as they are."""
-    done = f"{session.own_address()} is the admin"
+    """Accept the administration that was offered to you. Settings stay unchanged."""
+    done = f"{session.own_address()} is now the admin"
     await _act(session, lambda administration: administration.accept(), done)
 
 

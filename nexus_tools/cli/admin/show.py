@@ -1,4 +1,4 @@
-"""`nexus-tools admin show`: who decides, and what is decided."""
+"""The command `nexus-tools admin show`: the admin and the registry settings."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from nexus_tools.sui.support import units
 @click.command()
 @reads
 async def command(session: Session) -> None:
-    """Show who the admin is, what tools, leaders and invocations keep to, and what those cost."""
+    """Show the admin, the registry settings, and the resulting cost of an invocation."""
     from msgspec.structs import asdict
 
     from nexus_tools.registry import Administration
@@ -39,7 +39,7 @@ async def command(session: Session) -> None:
 
 def _print(output: Output, document: dict[str, Any]) -> None:
     output.record({key: document[key] for key in ("owner", "offered", "admin")})
-    output.record(units.in_words(document["tools"]), title="What tools keep to")
+    output.record(units.in_words(document["tools"]), title="Settings for tools")
     keep = units.in_words(document["leaders"])
-    output.record(keep, title="What leaders and invocations keep to")
-    output.note(f"By this, {cost_in_words(document['cost'])}.")
+    output.record(keep, title="Settings for leaders and invocations")
+    output.note(f"With these settings, {cost_in_words(document['cost'])}.")

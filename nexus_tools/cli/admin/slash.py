@@ -1,4 +1,4 @@
-"""`nexus-tools admin slash`: burning collateral, after everybody could look at the reason."""
+"""The command group `nexus-tools admin slash`, which burns collateral after a public notice."""
 
 import hashlib
 from pathlib import Path
@@ -20,28 +20,31 @@ if TYPE_CHECKING:
     Verb = Callable[[Any, "str | Address"], Awaitable[Sent]]
 
 WHOSE = click.argument("whose", metavar="FQN|LEADER")
-"""A tool by its FQN, or a leader by its id, or its name where only one has it."""
+"""A tool by its FQN, or a leader by its ID or its unique name."""
 
 
 @click.group()
 def command() -> None:
-    """Burn of the collateral of a tool or a leader: propose, execute on the 4th day.
+    """Propose, execute, or cancel a slash of a tool's or leader's collateral.
 
-    What is burnt comes to half of what was locked at most, until it is locked anew or topped up. A
-    proposal that is pending suspends nothing and holds back its amount alone; after 4 days it is
-    void. Of who is unregistered nothing can be proposed once the delay is over.
+    A slash can be executed 3 days after its proposal, within one day; after 4 days it is void.
+    Slashes
+    burn at most half of the locked amount until the owner locks new collateral or tops it up. A
+    pending
+    proposal locks only its amount and suspends nothing. Once the unregistration delay of a tool or
+    leader is over, no slash can be proposed.
     """
 
 
 @command.command()
 @WHOSE
 @click.argument("amount", type=AMOUNT)
-@click.option("--reason", required=True, help="Why; everybody reads it on chain.")
+@click.option("--reason", required=True, help="Reason of the slash, which is public on chain.")
 @click.option(
     "--evidence",
     type=FILE,
     required=True,
-    help="What proves it: its SHA-256 digest goes on chain, the file stays here.",
+    help="File with the evidence. Only its SHA-256 digest is published on chain.",
 )
 @writes
 async def propose(
@@ -49,7 +52,7 @@ async def propose(
 ) -> None:
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
-    done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed on the 4th day"
+    done = f"proposed to slash {whose} by {units.sui(amount)}, executable on the 4th day"
     facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,
@@ -64,8 +67,8 @@ async def propose(
 @WHOSE
 @writes
 async def execute(session: Session, whose: str) -> None:
-    """Burn what was proposed 3 days ago, within a day; the tool or leader is suspended by that."""
-    done = f"slashed {whose}: what was proposed is burnt"
+    """Execute a slash that was proposed 3 to 4 days ago, and suspend the tool or leader."""
+    done = f"slashed {whose}: burned the proposed amount"
     await _act(session, whose, lambda service, who: service.execute_slash(who), done)
 
 
@@ -73,8 +76,8 @@ async def execute(session: Session, whose: str) -> None:
 @WHOSE
 @writes
 async def cancel(session: Session, whose: str) -> None:
-    """Take back what was proposed."""
-    done = f"took the proposed slash of {whose} back"
+    """Cancel a proposed slash."""
+    done = f"cancelled the proposed slash of {whose}"
     await _act(session, whose, lambda service, who: service.cancel_slash(who), done)
 
 
@@ -85,9 +88,9 @@ def _digest(evidence: Path) -> bytes:
 async def _act(
     session: Session, whose: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
 ) -> None:
-    """Do a verb on a tool or a leader as `carry_out` does, and report it."""
+    """Run an action on a tool or a leader with `carry_out`, and report it."""
     async with session.nexus() as nexus:
-        # An FQN has a version, and a leader may call itself whatever it likes: then it has an id.
+        # An FQN contains "@". A leader whose name contains it has to be named by its ID.
         is_tool = "@" in whose
         service: Slashes = nexus.tools if is_tool else nexus.leaders
         who = whose if is_tool else (await nexus.leaders.find(whose)).id
@@ -102,7 +105,7 @@ async def _act(
 
 
 def _told(service: "Slashes", sent: "Sent") -> dict[str, int]:
-    """What the event of a slash says of amounts and times, in MIST and ms since 1970."""
+    """Return the amounts and times in the event of a slash, in MIST and ms since 1970."""
     from nexus_tools.contracts import parse_event
 
     event = parse_event(service.deployment, sent.events[0])

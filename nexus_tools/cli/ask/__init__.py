@@ -1,11 +1,14 @@
-"""`nexus-tools ask`: questions of workflows to you."""
+"""The command group `nexus-tools ask`: questions of workflows to users.
+
+The commands are in `questions`.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "list": "List the open questions to you.",
+    "list": "List your open questions.",
     "answer": "Answer a question.",
 }
 PLACES = {"list": "questions:list_questions", "answer": "questions:answer"}
@@ -13,4 +16,4 @@ PLACES = {"list": "questions:list_questions", "answer": "questions:answer"}
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """See what workflows ask you, and answer."""
+    """List and answer the questions that workflows ask you."""

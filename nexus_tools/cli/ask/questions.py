@@ -1,4 +1,4 @@
-"""`nexus-tools ask list | answer`: what workflows wait for a person to say."""
+"""The commands `nexus-tools ask list` and `answer`, for workflows that wait for a user."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +31,13 @@ _COLUMNS = {
 
 
 @click.command("list")
-@click.option("--all", "everybody", is_flag=True, help="To others, too.")
+@click.option("--all", "everybody", is_flag=True, help="Include questions to other accounts.")
 @reads
 async def list_questions(session: Session, *, everybody: bool) -> None:
     """List the open questions to the wallet, the oldest first.
 
-    They are found by events, so a node tells of those that it keeps events of. With --json:
-    `invocation`, `who`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
+    Questions are found in events, so the list only goes back as far as the node keeps them. With
+    --json: `invocation`, `who`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
     `until_ms`.
     """
     async with session.nexus(signing=False) as nexus:
@@ -47,16 +47,16 @@ async def list_questions(session: Session, *, everybody: bool) -> None:
             now_ms = await nexus.client.now_ms()
     rows: list[dict[str, Any]] = [
         {
-            "invocation": str(each.invocation),
-            "who": str(each.who),
-            "question": each.question,
-            "requester": str(each.requester),
-            "execution": None if each.execution is None else str(each.execution),
-            "workflow": each.workflow,
-            "asked_at_ms": each.asked_at_ms,
-            "until_ms": each.until_ms,
+            "invocation": str(item.invocation),
+            "who": str(item.who),
+            "question": item.question,
+            "requester": str(item.requester),
+            "execution": None if item.execution is None else str(item.execution),
+            "workflow": item.workflow,
+            "asked_at_ms": item.asked_at_ms,
+            "until_ms": item.until_ms,
         }
-        for each in found
+        for item in found
     ]
     if not session.output.as_json:
         rows = [
@@ -67,33 +67,33 @@ async def list_questions(session: Session, *, everybody: bool) -> None:
             }
             for row in rows
         ]
-    session.output.table(rows, _COLUMNS, empty="nobody asks you anything")
+    session.output.table(rows, _COLUMNS, empty="No open questions for this wallet.")
 
 
 @click.command()
 @click.argument("question")
-@click.option("--approve", is_flag=True, help="Say yes.")
-@click.option("--reject", is_flag=True, help="Say no.")
-@click.option("--note", default="", help="What you have to say besides; the workflow gets it.")
+@click.option("--approve", is_flag=True, help="Approve.")
+@click.option("--reject", is_flag=True, help="Reject.")
+@click.option("--note", default="", help="Note that is passed to the workflow.")
 @writes
 async def answer(
     session: Session, question: str, *, approve: bool, reject: bool, note: str
 ) -> None:
-    """Answer a QUESTION, an id as `nexus-tools ask list` shows it, with --approve or --reject.
+    """Answer the QUESTION with this ID (see `nexus-tools ask list`) with --approve or --reject.
 
-    You pay the gas, and get the fee that who asks has paid for the answer.
+    You pay the gas, and receive the answer fee that the requester has prepaid.
     """
     from nexus_tools.sui.types.address import Address
 
     if approve == reject:
-        raise UsageError("answer_missing", "say either --approve or --reject")
+        raise UsageError("answer_missing", "pass either --approve or --reject")
     place = Address.parse_whole(question)
     done = f"{'approved' if approve else 'rejected'} {question}"
     async with session.nexus() as nexus:
         found = await nexus.asks.get(place)
         if found.ending:
             session.output.warn(
-                f"the execution {found.execution} was {found.ending}: your answer only lets it end"
+                f"the execution {found.execution} was {found.ending}: your answer only closes it"
             )
 
         def confirmed(rehearsed: "Sent") -> str:
@@ -114,14 +114,14 @@ async def answer(
 
 
 def _show(output: Output, found: "Question", *, approve: bool, note: str) -> None:
-    """Say what is asked, and what is about to be said."""
+    """Print the question and the answer that is about to be sent."""
     output.quote(f"{found.workflow or found.requester} asks: {found.question}")
     said = f", with the note: {note}" if note else ""
-    output.quote(f"you say {'yes' if approve else 'no'}{said}")
+    output.quote(f"your answer: {'approve' if approve else 'reject'}{said}")
 
 
 def _fee_mist(nexus: "Nexus", sent: "Sent") -> int:
-    """What who answers gets for it."""
+    """Return the fee that the answering account receives."""
     from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
 
     return nexus.asks.emitted(sent, InvocationSettled).fee_mist

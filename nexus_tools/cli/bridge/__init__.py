@@ -1,17 +1,20 @@
-"""`nexus-tools bridge`: tools of other systems, shown, served and registered as they are."""
+"""The command group `nexus-tools bridge`, for tools of other frameworks.
+
+`borrowing` has the shared options, `systems` those of each framework.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "show": "Show what is found in a folder, and what is refused and why.",
+    "show": "Show the tools in a folder, and the reasons for refused ones.",
     "serve": "Serve the tools of a folder over HTTP.",
-    "credential": "Keep the credentials that tools get.",
-    "register": "Register the tools of a folder that are being served.",
+    "credential": "Manage the credentials of bridged tools.",
+    "register": "Register bridged tools that are being served.",
 }
 
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Serve and register tools of Unstract, SOS-Toolkit, NORA, Hyperpocket and MCP."""
+    """Serve and register tools of Unstract, SOS-Toolkit, NORA, Hyperpocket and MCP servers."""

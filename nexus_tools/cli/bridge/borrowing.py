@@ -1,4 +1,4 @@
-"""What the `bridge` commands share: where tools are borrowed from, and on which terms."""
+"""The shared options of the `bridge` commands: paths, names, permissions and limits."""
 
 import functools
 import os
@@ -27,52 +27,62 @@ if TYPE_CHECKING:
 _PLACE = click.Path(exists=True, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _OPTIONS = (
-    click.option("--domain", help="The domain of the FQNs; `local.SYSTEM` by default."),
+    click.option("--domain", help="Domain of the FQNs. Default: `local.SYSTEM`."),
     click.option(
         "--tool-version",
         type=click.IntRange(1, 2**32 - 1),
         default=1,
         show_default=True,
-        help="The version in the FQNs.",
+        help="Version in the FQNs.",
     ),
     click.option(
         "--python",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="The interpreter that runs tools in Python, as of a virtual environment of theirs.",
+        help="Python interpreter of the tools, for example of their virtual environment.",
     ),
     click.option(
         "--share-env",
         multiple=True,
         metavar="NAME",
-        help="Let tools see this variable, by name or by a declaration that mentions it.",
+        help="Environment variable that tools may read. May be repeated.",
     ),
     click.option(
         "--workspace",
         type=_FOLDER,
-        help="The folder that tools may change and that stays, where most of them begin.",
+        help="Persistent working folder that tools may change.",
     ),
     click.option(
-        "--read", multiple=True, type=_PLACE, help="Let tools read this, and what is in it."
+        "--read",
+        multiple=True,
+        type=_PLACE,
+        help="File or folder that tools may read. May be repeated.",
     ),
-    click.option("--write", multiple=True, type=_FOLDER, help="Let tools change this folder."),
+    click.option(
+        "--write",
+        multiple=True,
+        type=_FOLDER,
+        help="Folder that tools may change. May be repeated.",
+    ),
     click.option(
         "--connect",
         multiple=True,
         type=click.IntRange(1, 65_535),
         metavar="PORT",
-        help="Let tools connect to this port of TCP, as 443, of any host; and look names up.",
+        help="TCP port that tools may connect to on any host, for example 443. Also allows DNS."
+        " May be repeated.",
     ),
     click.option(
         "--no-confinement",
         is_flag=True,
-        help="Let tools do all that you may: read your keys, change your files, reach any host.",
+        help="Disable the sandbox. Tools can then read your keys, change your files, and reach any"
+        " host.",
     ),
     click.option(
         "--timeout",
         type=DURATION,
         default="10s",
         show_default=True,
-        help="How long a call may take, 1s to 2m.",
+        help="Maximum time of a call, 1s to 2m.",
     ),
     click.option(
         "--memory",
@@ -80,7 +90,7 @@ _OPTIONS = (
         default=2_048,
         show_default=True,
         metavar="MIB",
-        help="What the processes of a call may take together, in MiB.",
+        help="Maximum memory of all processes of a call, in MiB.",
     ),
     click.option(
         "--disk",
@@ -88,21 +98,21 @@ _OPTIONS = (
         default=256,
         show_default=True,
         metavar="MIB",
-        help="What a call may write into its directory, in MiB.",
+        help="Maximum size of the files in a call's directory, in MiB.",
     ),
     click.option(
         "--processes",
         type=click.IntRange(min=1),
         default=64,
         show_default=True,
-        help="How many processes a call may have.",
+        help="Maximum number of processes of a call.",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Borrowing:
-    """Places, names and limits, as the options say them. `timeout` is in ms, sizes in MiB."""
+    """The values of the bridge options. `timeout` is in ms, sizes are in MiB."""
 
     places: tuple[Path, ...]
     domain: str | None
@@ -122,18 +132,18 @@ class Borrowing:
     patterns: "FqnPatterns"
 
     async def discover(self, session: Session, host: "Host") -> "Discovery":
-        """The tools in the places that pass. Raises as `nexus_tools.bridges.discover` does."""
+        """Return the selected tools in the paths. Raises as `nexus_tools.bridges.discover`."""
         from nexus_tools.bridges import Naming, discover
 
         bridges = self.systems.bridges(session.settings)
-        with session.output.progress("looking for tools"):
+        with session.output.progress("discovering tools"):
             naming = Naming(self.domain, self.tool_version)
             found = await discover(self.places, bridges, host, naming)
         return found.chosen(self.patterns)
 
     @contextmanager
     def host(self, session: Session) -> "Iterator[Host]":
-        """This machine, with a scratch directory that is removed in the end."""
+        """Provide this machine with a scratch directory that is removed at the end."""
         from nexus_tools.bridges import Host
 
         _check_shared(self.share_env)
@@ -152,7 +162,7 @@ class Borrowing:
             )
 
     def _confinement(self, settings: "Settings") -> "Confinement":
-        """Raises `keys_opened` for a folder with keys, and `confinement_unavailable`."""
+        """Return the sandbox. Raises `keys_opened` and `confinement_unavailable`."""
         from nexus_tools.bridges import NAMES_PORT, Confinement
 
         confinement = Confinement(
@@ -180,12 +190,12 @@ class Borrowing:
 
 
 def _check_shared(names: Collection[str]) -> None:
-    """Raise `keys_opened` for a variable that opens the wallet."""
+    """Raise `keys_opened` for a variable that decrypts the wallet."""
     for name in sorted({PASSPHRASE, SECRET}.intersection(names)):
         raise UsageError(
             "keys_opened",
-            f"{name} opens your keys, which tools may not touch",
-            hint=f"leave out `--share-env {name}`",
+            f"{name} gives tools access to your keys",
+            hint=f"Remove `--share-env {name}`.",
         )
 
 
@@ -194,18 +204,18 @@ def _check_keys(place: Path, settings: "Settings") -> None:
         if keys.resolve().is_relative_to(place) or place.is_relative_to(keys.resolve()):
             raise UsageError(
                 "keys_opened",
-                f"your keys are in {keys}, which tools may not touch: {place} opens it",
-                hint="name a folder that has no keys in it",
+                f"{place} gives tools access to your keys in {keys}",
+                hint="Pass a folder without keys.",
             )
 
 
 def borrows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command on tools of other systems: gets a `Borrowing` as `borrowing`."""
+    """Decorate a command on bridged tools: it gets a `Borrowing` as `borrowing`."""
     return _places(required=True)(_borrowing(command))
 
 
 def may_borrow(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, of a command that needs no place."""
+    """Decorate a command on bridged tools that also works without a path."""
     return _places(required=False)(_borrowing(command))
 
 

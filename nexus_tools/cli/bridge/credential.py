@@ -1,4 +1,4 @@
-"""`nexus-tools bridge credential`: the operator's credentials for tools of other systems."""
+"""The command group `nexus-tools bridge credential`, for credentials of bridged tools."""
 
 import asyncio
 from pathlib import Path
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from nexus_tools.bridges import Credential, CredentialKey, DeviceAuthorization
 
 _PROFILE = click.option(
-    "--for-profile", default="default", show_default=True, help="For callers with this profile."
+    "--for-profile", default="default", show_default=True, help="Profile of the callers."
 )
 _THREAD = click.option(
-    "--thread", default="default", show_default=True, help="For callers of this thread."
+    "--thread", default="default", show_default=True, help="Thread of the callers."
 )
 
 
 @click.group()
 def command() -> None:
-    """Keep the credentials that tools of other systems get, by provider.
+    """Manage the credentials of bridged tools, by provider.
 
-    They are kept in a file that only you can read, and are never shown.
+    They are stored in a file that only you can read, and are never printed.
     """
 
 
 @command.command("list")
 @local
 def list_credentials(session: Session) -> None:
-    """List whose credentials are kept; the secrets are not shown."""
+    """List the stored credentials without their secrets."""
     rows = [_row(key, credential) for key, credential in credential_store(session.settings).list()]
     if not session.output.as_json:
         rows = [in_words(row) for row in rows]
@@ -45,7 +45,7 @@ def list_credentials(session: Session) -> None:
         "expires": "Expires",
         "scopes": "Scopes",
     }
-    session.output.table(rows, columns, empty="no credential is kept")
+    session.output.table(rows, columns, empty="no credentials")
 
 
 @command.command("set")
@@ -55,14 +55,14 @@ def list_credentials(session: Session) -> None:
     type=Choice(["token", "api_key"]),
     default="token",
     show_default=True,
-    help="What it is.",
+    help="Kind of the credential.",
 )
 @click.option(
     "--field",
     "fields",
     multiple=True,
     metavar="NAME",
-    help="Keep a secret for this variable; for providers that need several.",
+    help="Variable of a secret, for providers that need several. May be repeated.",
 )
 @_PROFILE
 @_THREAD
@@ -76,7 +76,10 @@ def set_credential(
     for_profile: str,
     thread: str,
 ) -> None:
-    """Keep a secret for PROVIDER, as in `github`. It is read from stdin, a line for each."""
+    """Store a secret for PROVIDER, for example `github`.
+
+    Secrets are read from stdin, one per line.
+    """
     from nexus_tools.bridges import (
         Credential,
         CredentialKey,
@@ -88,7 +91,7 @@ def set_credential(
     secret = "" if fields else read_secret(provider)
     credential = Credential(CredentialKind(kind), secret, values)
     credential_store(session.settings).put(key, credential)
-    session.output.done(f"kept a credential for {provider}")
+    session.output.done(f"stored the credential for {provider}")
     if session.output.as_json:
         session.output.document(_row(key, credential))
 
@@ -99,13 +102,13 @@ def set_credential(
 @_THREAD
 @local
 def remove_credential(session: Session, *, provider: str, for_profile: str, thread: str) -> None:
-    """Forget the credential for PROVIDER."""
+    """Delete the credential for PROVIDER."""
     from nexus_tools.bridges import CredentialKey
 
     key = CredentialKey(provider, for_profile, thread)
     if not credential_store(session.settings).remove(key):
-        raise NotFoundError("credential_missing", f"no credential is kept for {provider}")
-    session.output.done(f"forgot the credential for {provider}")
+        raise NotFoundError("credential_missing", f"no credential for {provider}")
+    session.output.done(f"deleted the credential for {provider}")
     if session.output.as_json:
         session.output.document({"provider": provider, "removed": True})
 
@@ -117,9 +120,11 @@ def remove_credential(session: Session, *, provider: str, for_profile: str, thre
     "settings_file",
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The TOML file that describes the provider, of kind device_flow.",
+    help="TOML file that defines the provider, of kind device_flow.",
 )
-@click.option("--scope", "scopes", multiple=True, help="Ask for this scope besides.")
+@click.option(
+    "--scope", "scopes", multiple=True, help="Additional scope to request. May be repeated."
+)
 @_PROFILE
 @_THREAD
 @local
@@ -132,14 +137,14 @@ def sign_in(
     for_profile: str,
     thread: str,
 ) -> None:
-    """Sign in to PROVIDER in a browser, and keep the token (OAuth 2.0 device flow)."""
+    """Sign in to PROVIDER in a browser and store the token (OAuth 2.0 device flow)."""
     from nexus_tools import bridges
 
     store = credential_store(session.settings)
     providers = bridges.auth_providers(HyperpocketSettings.read(settings_file).providers, store)
     found = providers.get(provider)
     if not isinstance(found, bridges.DeviceFlowProvider):
-        message = f"{settings_file} describes no provider {provider} of kind device_flow"
+        message = f"{settings_file} does not define a provider {provider} of kind device_flow"
         raise UsageError("provider_unfit", message)
 
     def announce(authorization: "DeviceAuthorization") -> None:

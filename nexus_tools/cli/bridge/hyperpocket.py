@@ -1,4 +1,4 @@
-"""Hyperpocket's settings: providers of credentials, and values of variables, in a TOML file."""
+"""The TOML file with Hyperpocket's credential providers and variables."""
 
 import tomllib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _TABLES = ("providers", "variables", "credential-names")
 
 @dataclass(frozen=True, slots=True)
 class HyperpocketSettings:
-    """The tables of the file: `providers` by name, the rest by the names of tools."""
+    """The tables of the file: `providers` by name, the others by tool name."""
 
     providers: Mapping[str, Any] = field(default_factory=dict, repr=False)
     variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
@@ -35,22 +35,22 @@ class HyperpocketSettings:
             raise _invalid(path, str(error)) from error
         unknown = document.keys() - set(_TABLES)
         if unknown:
-            raise _invalid(path, f"there is no table {min(unknown)!r}")
+            raise _invalid(path, f"unknown table {min(unknown)!r}")
         tables = [document.get(name, {}) for name in _TABLES]
         if not all(isinstance(table, dict) for table in tables):
-            raise _invalid(path, f"{', '.join(_TABLES)} are tables")
+            raise _invalid(path, f"{', '.join(_TABLES)} must be tables")
         providers, variables, names = tables
         for tool, values in variables.items():
             if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
-                raise _invalid(path, f"variables.{tool} is no table of strings")
+                raise _invalid(path, f"variables.{tool} is not a table of strings")
         for tool, values in names.items():
             if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-                raise _invalid(path, f"credential-names.{tool} is no list of strings")
+                raise _invalid(path, f"credential-names.{tool} is not a list of strings")
         return cls(providers, variables, names)
 
 
 def credential_store(settings: Settings) -> "CredentialStore":
-    """The operator's credentials, in the data directory."""
+    """Return the store of the operator's credentials in the data directory."""
     from nexus_tools.bridges import CredentialStore
 
     return CredentialStore(settings.data_directory / "credentials.json")
@@ -60,5 +60,5 @@ def _invalid(path: Path, problem: str) -> UsageError:
     return UsageError(
         "hyperpocket_settings_invalid",
         f"{path}: {problem}",
-        hint="docs/reference/bridges/hyperpocket.md says what stands in the file",
+        hint="See docs/reference/bridges/hyperpocket.md for the format.",
     )

@@ -1,4 +1,4 @@
-"""`nexus-tools bridge register`: tools of other systems into the registry."""
+"""The command `nexus-tools bridge register`, which registers bridged tools."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--url", required=True, help="The URL of the server that serves them.")
+@click.option("--url", required=True, help="URL of the server of the tools.")
 @agrees
 @click.option("--unchecked", is_flag=True, help="Do not check the running server and its tools.")
 @CA_FILE
@@ -34,11 +34,14 @@ async def command(
 ) -> None:
     """Register the tools that are served at URL, and lock the collateral of each.
 
-    They are registered as the server there describes them: none is invoked, and nothing is started.
-    A warning names each tool whose /health says that it is not ready. With --yes nothing is
-    registered then, unless you pass --unchecked, which does not ask /health.
-    With PATH... the tools there are looked for anew, as `nexus-tools bridge show` does, and they
-    have to be served at URL with the same options. After an interruption the same command registers
+    The definitions come from the server; no tool is invoked or started. Tools whose /health reports
+    that they are not ready cause a warning. With --yes, nothing is registered then, unless you pass
+    --unchecked, which skips /health.
+
+    With PATH..., the tools are also discovered there, as with `nexus-tools bridge show`, and must
+    be
+    served at URL with the same options. After an interruption, run the same command again to
+    register
     the rest.
     """
     from nexus_tools.cli.tool.register import register
@@ -46,9 +49,11 @@ async def command(
     if not borrowing.places:
         _check_options(borrowing)
         served = await _served(session, url, ca_file)
-        definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
+        definitions = [
+            definition for definition in served if borrowing.patterns.admit(definition.fqn)
+        ]
         if not definitions:
-            raise nothing_fits([each.fqn for each in served])
+            raise nothing_fits([definition.fqn for definition in served])
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
@@ -61,12 +66,12 @@ async def command(
 def _check_options(borrowing: Borrowing) -> None:
     """Raise `option_unfit` for an option that needs a PATH."""
     if borrowing.domain is not None:
-        hint = "name the PATH of the tools, too"
-        raise UsageError("option_unfit", "--domain is for tools in a place", hint=hint)
+        hint = "Also pass the PATH of the tools."
+        raise UsageError("option_unfit", "--domain needs a PATH", hint=hint)
 
 
 async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[ToolDefinition]":
-    """The definitions of the tools in the places, as they are served at a URL."""
+    """Return the definitions of the tools in the paths, as they are served at a URL."""
     from nexus_tools.tool_server import ToolServer
 
     with borrowing.host(session) as host:
@@ -77,7 +82,7 @@ async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[Tool
 
 
 async def _served(session: Session, url: str, ca_file: Path | None) -> "list[ToolDefinition]":
-    """The definitions of all tools at a URL. Raises `tool_unreachable` or `not_a_tool`."""
+    """Return the definitions of all tools at a URL. Raises `tool_unreachable` or `not_a_tool`."""
     from nexus_tools.cli.tool.served_definitions import (
         check_tool_url,
         open_http,
@@ -93,16 +98,18 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> "list[Too
 def _rooms(
     session: Session, definitions: "list[ToolDefinition]", terms: Terms
 ) -> "dict[ToolFqn, int]":
-    """Return the room that outcomes with images and the like need, and say so."""
+    """Return and report the minimum outcome sizes of tools that may return images and the like."""
     from nexus_tools.bridges import outcome_room
 
     if terms.min_outcome_bytes:
         return {}
-    rooms = {each.fqn: room for each in definitions if (room := outcome_room(each))}
+    rooms = {
+        definition.fqn: room for definition in definitions if (room := outcome_room(definition))
+    }
     for fqn, room in rooms.items():
         session.output.note(
-            f"{fqn} may give images or documents: an invocation pays for {room} bytes at least,"
-            " and gets back the rest (--min-outcome-bytes says otherwise)"
+            f"{fqn} may return images or documents, so an invocation must pay for at least {room}"
+            " bytes and is refunded unused ones (--min-outcome-bytes changes this)"
         )
     return rooms
 
@@ -110,32 +117,32 @@ def _rooms(
 async def _check_health(
     session: Session, definitions: "list[ToolDefinition]", ca_file: Path | None
 ) -> None:
-    """Warn before collateral is locked for tools that cannot be invoked now.
+    """Warn of tools that are not ready, before their collateral is locked.
 
-    Raises `tool_not_ready` if no question follows the warnings.
+    Raises `tool_not_ready` if no prompt follows the warnings.
     """
     from nexus_tools.cli.tool.served_definitions import health_problems, open_http
 
     async with open_http(ca_file) as http:
-        with session.output.progress("asking the tools for their health"):
+        with session.output.progress("checking the health of the tools"):
             problems = await health_problems(http, definitions)
     for fqn, problem in problems.items():
         session.output.warn(plain(f"{fqn} is not ready: {problem}"))
     if not problems:
         return
-    session.output.note("invocations fail until the tools are ready")
+    session.output.note("invocations fail until these tools are ready")
     if session.yes and not session.dry_run:
         raise NotNowError(
             "tool_not_ready",
-            f"{units.count(len(problems), 'tool')} cannot be invoked now: nothing is registered",
-            hint="make the tools ready, or pass --unchecked to register them as they are",
+            f"{units.count(len(problems), 'tool')} not ready: nothing was registered",
+            hint="Make the tools ready, or pass --unchecked to register them anyway.",
         )
 
 
 def _check_served(
     url: str, definitions: "list[ToolDefinition]", served: "list[ToolDefinition]"
 ) -> None:
-    """Raises `served_otherwise`."""
+    """Raise `served_otherwise` if the server does not serve these definitions."""
     known = {definition.fqn: definition for definition in served}
     for definition in definitions:
         other = known.get(definition.fqn)
@@ -144,5 +151,5 @@ def _check_served(
             raise ValidationError(
                 "served_otherwise",
                 f"{url} {what} {definition.fqn}",
-                hint="`nexus-tools bridge serve` takes the same paths, options and --public-url",
+                hint="Run `nexus-tools bridge serve` with the same paths and options.",
             )

@@ -1,4 +1,4 @@
-"""`nexus-tools bridge serve`: tools of other systems over HTTP."""
+"""The command `nexus-tools bridge serve`, which serves bridged tools over HTTP."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from nexus_tools.cli.framework import Serving, Session, local, serves
 @serves
 @local
 def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None:
-    """Serve the tools in PATH... until Ctrl-C, each call in a process of its own."""
+    """Serve the tools in PATH... until Ctrl-C. Each call runs in a separate process."""
     from nexus_tools.bridges import hide_environment
     from nexus_tools.tool_server import ToolServer
 

@@ -1,4 +1,4 @@
-"""`nexus-tools bridge show`: what is found in a folder, and what is refused and why."""
+"""The command `nexus-tools bridge show`, which lists discovered and refused tools."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,9 @@ _NAMED = 10
 @borrows
 @local
 async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> None:
-    """Show the tools in PATH..., their ports, and what is refused and why.
+    """Show the tools in PATH..., their ports, and the reasons for refused ones.
 
-    Exit code 7 if nothing can be served, 2 if no tool fits --only and --exclude.
+    The exit code is 7 if no tool can be served, and 2 if no tool matches --only and --exclude.
     """
     with borrowing.host(session) as host:
         found = await borrowing.discover(session, host)
@@ -35,7 +35,7 @@ async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> N
 
 
 def require_tools(found: "Discovery") -> None:
-    """Raises `no_tools` if everything that was found is refused, or none of it is meant."""
+    """Raise `no_tools` if all discovered tools are refused or not selected."""
     if not found.tools and found.left_out:
         raise nothing_fits(found.left_out)
     if not found.tools:
@@ -43,21 +43,21 @@ def require_tools(found: "Discovery") -> None:
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
-            hint="what is refused stands above, each with its reason",
+            hint="See the reasons above.",
             details={"refused": [_refusal(refusal) for refusal in found.refused]},
         )
 
 
 def nothing_fits(names: "Sequence[ToolFqn]") -> UsageError:
-    """The error when patterns leave none of the tools with these names."""
+    """Return the error for patterns that match none of the tools."""
     shown = ", ".join(map(str, names[:_NAMED]))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    hint = f"there is {shown}{more}" if names else ""
-    return UsageError("no_tools", "no tool fits --only and --exclude", hint=hint)
+    hint = f"Available tools: {shown}{more}." if names else ""
+    return UsageError("no_tools", "no tool matches --only and --exclude", hint=hint)
 
 
 def warn_of_refusals(output: Output, found: "Discovery") -> None:
-    """Say on stderr what is refused, and why."""
+    """Print refused tools with their reasons on stderr."""
     for refusal in found.refused:
         output.warn(plain(f"{refusal.source} is refused: {refusal.reason}"))
         if refusal.hint:
@@ -98,9 +98,9 @@ def _may_touch(confinement: "Confinement") -> dict[str, Any]:
 
 def _may_touch_in_words(confinement: "Confinement | None") -> str:
     if confinement is None:
-        return "nothing here: it runs elsewhere"
+        return "nothing (runs on another machine)"
     if not confinement.is_on:
-        return "all that you may: it is not confined"
+        return "everything that you can access (no sandbox)"
     parts = [
         *(f"read {place}" for place in confinement.reads),
         *(f"change {place}" for place in confinement.may_change),
@@ -108,7 +108,7 @@ def _may_touch_in_words(confinement: "Confinement | None") -> str:
     ]
     if confinement.changes_modes:
         parts.append("change modes, owners and times of your files")
-    return ", ".join(parts) or "nothing of yours"
+    return ", ".join(parts) or "nothing"
 
 
 def _refusal(refusal: "Refusal") -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The systems that tools are borrowed from: each with the options that it has of its own."""
+"""The supported frameworks, each with its own options."""
 
 import functools
 import shlex
@@ -24,7 +24,7 @@ _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system by its word; `bridge` makes its bridge of what was given as its options."""
+    """A framework; `bridge` creates its bridge from the values of its options."""
 
     word: str
     options: tuple[_Option, ...]
@@ -51,7 +51,7 @@ def _unstract(given: Given, _: "Settings") -> "Bridge":
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise click.UsageError(f"{text!r} is no variable: write NAME=VALUE")
+        raise click.UsageError(f"expected NAME=VALUE, got {text!r}")
     return name, value
 
 
@@ -59,35 +59,37 @@ UNSTRACT = System(
     "unstract",
     (
         click.option("--image", help="Unstract: run this Docker image instead of a process."),
-        click.option("--entrypoint", metavar="COMMAND", help="Unstract: the program of the tool."),
+        click.option(
+            "--entrypoint", metavar="COMMAND", help="Unstract: command that starts the tool."
+        ),
         click.option(
             "--variable",
             "variables",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Unstract: set this in the tool's environment.",
+            help="Unstract: environment variable of the tool. May be repeated.",
         ),
         click.option(
             "--log-level",
             type=Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
-            help="Unstract: give what a tool logs from this level on; without it, no logs.",
+            help="Unstract: return log lines from this level on. Default: none.",
         ),
         click.option(
             "--params-argument",
             is_flag=True,
-            help="Unstract: hand parameters over as --params too, as its first tools expect.",
+            help="Unstract: also pass parameters as --params, which older tools expect.",
         ),
         click.option(
             "--storage",
             type=Choice(["auto", "local", "s3"]),
             default="auto",
             show_default=True,
-            help="Unstract: where a tool finds its files.",
+            help="Unstract: storage of the tool's files.",
         ),
         click.option(
             "--strict-error-logs",
             is_flag=True,
-            help="Unstract: a LOG of level ERROR is a failure, as on the platform.",
+            help="Unstract: treat a LOG of level ERROR as a failure, like the platform.",
         ),
     ),
     _unstract,
@@ -112,19 +114,19 @@ SOS = System(
         click.option(
             "--allow-dangerous",
             is_flag=True,
-            help="NORA, SOS: take tools too that run any command or wait for a person.",
+            help="NORA, SOS: include tools that run any command or wait for user input.",
         ),
         click.option(
             "--sos-tools",
             multiple=True,
             type=click.Path(exists=True, file_okay=False, path_type=Path),
             metavar="FOLDER",
-            help="SOS: a folder of namespaces whose tools actions may call.",
+            help="SOS: folder of namespaces with tools that actions may call. May be repeated.",
         ),
         click.option(
             "--sos-drop-result",
             is_flag=True,
-            help="SOS: delete __RESULT__ after each action, and not at the end of a chain.",
+            help="SOS: delete __RESULT__ after each action instead of at the end of a chain.",
         ),
     ),
     _sos,
@@ -149,13 +151,13 @@ NORA = System(
         click.option(
             "--error-pattern",
             metavar="REGEX",
-            show_default="as NORA's own tools say it",
-            help="NORA: a text that matches is the variant `err`.",
+            show_default="errors of NORA's own tools",
+            help="NORA: return text that matches as the variant `err`.",
         ),
         click.option(
             "--strings-are-answers",
             is_flag=True,
-            help="NORA: no text is the variant `err`, as for tools that give what is in files.",
+            help="NORA: never return text as the variant `err`, for example file contents.",
         ),
     ),
     _nora,
@@ -188,14 +190,16 @@ HYPERPOCKET = System(
         click.option(
             "--profile",
             is_flag=True,
-            help="Hyperpocket: take the input as `body`, with `thread_id` and `profile`.",
+            help="Hyperpocket: accept the input as `body`, with `thread_id` and `profile`.",
         ),
         click.option(
             "--hyperpocket",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Hyperpocket: a TOML file with providers of credentials and values of variables.",
+            help="Hyperpocket: TOML file with credential providers and variables.",
         ),
-        click.option("--no-builds", is_flag=True, help="Hyperpocket: refuse tools that are built."),
+        click.option(
+            "--no-builds", is_flag=True, help="Hyperpocket: refuse tools that have to be built."
+        ),
     ),
     _hyperpocket,
 )
@@ -218,14 +222,14 @@ MCP = System(
         click.option(
             "--accept-changes",
             is_flag=True,
-            help="MCP: take tools that have changed since they were seen first.",
+            help="MCP: accept tools that have changed since they were first seen.",
         ),
         click.option(
             "--session",
             type=Choice(["shared", "per-call"]),
             default="shared",
             show_default=True,
-            help="MCP: one server for all calls, or one for each, which knows nothing of others.",
+            help="MCP: use one server for all calls, or a new one for each call.",
         ),
     ),
     _mcp,
@@ -238,25 +242,25 @@ SYSTEMS = (UNSTRACT, SOS, NORA, HYPERPOCKET, MCP)
 _SYSTEM = click.option(
     "--system",
     type=Choice([system.word for system in SYSTEMS]),
-    help="Look for tools of this system.",
+    help="Discover only tools of this framework.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Systems:
-    """Which system is looked for, None for all, and what was given as options of the systems."""
+    """The selected framework, or None for all, and the values of the options."""
 
     word: str | None
     given: Given
 
     def bridges(self, settings: "Settings") -> "list[Bridge]":
-        """The bridges, each with its options."""
+        """Return the bridges, each with its options."""
         chosen = [system for system in SYSTEMS if self.word in (None, system.word)]
         return [system.bridge(self.given, settings) for system in chosen]
 
 
 def system_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command on tools of other systems: gets `Systems` as `systems`."""
+    """Decorate a command on bridged tools: it gets `Systems` as `systems`."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, system: str | None, **kwargs: Any) -> Any:
@@ -269,7 +273,7 @@ def system_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _add_options(function: Callable[..., Any]) -> list[str]:
-    """Give a function the options of all systems; the names of its options by then."""
-    for option in reversed([each for system in SYSTEMS for each in system.options]):
+    """Add the options of all frameworks to a function, and return their names."""
+    for option in reversed([item for system in SYSTEMS for item in system.options]):
         option(function)
     return [option.name for option in getattr(function, "__click_params__", ())]

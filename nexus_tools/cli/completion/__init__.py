@@ -1,14 +1,17 @@
-"""`nexus-tools completion`: the shell completes commands, and the names that they take."""
+"""The command group `nexus-tools completion`, which sets up shell completion.
+
+`install` writes the scripts that `script` generates.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "install": "Let your shell complete from now on.",
-    "bash": "Print the script for bash.",
-    "zsh": "Print the script for zsh.",
-    "fish": "Print the script for fish.",
+    "install": "Install completion for your shell.",
+    "bash": "Print the completion script for bash.",
+    "zsh": "Print the completion script for zsh.",
+    "fish": "Print the completion script for fish.",
 }
 PLACES = {
     "install": "install:install",
@@ -18,4 +21,4 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Complete commands, FQNs, networks and keys in your shell."""
+    """Set up shell completion of commands, FQNs, networks and keys."""

@@ -1,4 +1,4 @@
-"""Where shells find the script: a file of ours, and a line in their start-up file."""
+"""Installation of the completion script: a file of ours, and a line in a start-up file."""
 
 import os
 import shlex
@@ -15,9 +15,9 @@ from nexus_tools.settings.directories import data_directory
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The file of the script, and the line of a start-up file that reads it.
+    """The location of the script, and the line of the start-up file that sources it.
 
-    fish needs no line: it looks into a folder.
+    fish needs no line, because it searches a folder.
     """
 
     script: Path
@@ -25,16 +25,16 @@ class Place:
     line: str = ""
 
     def is_installed(self) -> bool:
-        """Whether the shell finds the script."""
+        """Return whether the shell finds the script."""
         return self.script.is_file() and (self.startup is None or self.has_line())
 
     def has_line(self) -> bool:
-        """Whether the start-up file reads the script."""
+        """Return whether the start-up file sources the script."""
         return self.startup is not None and self.line in _text_of(self.startup).splitlines()
 
 
 def place_for(shell: str) -> Place:
-    """Where the completion of a shell of `SHELLS` belongs, for this user."""
+    """Return where to install the completion of a shell in `SHELLS` for this user."""
     home = Path.home()
     if shell == "fish":
         config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -49,50 +49,51 @@ def place_for(shell: str) -> Place:
 
 
 def shell_of_user() -> str | None:
-    """The shell that the user logs in with, if it is one of `SHELLS`."""
+    """Return the user's login shell if it is in `SHELLS`."""
     name = Path(os.environ.get("SHELL", "")).name
     return name if name in SHELLS else None
 
 
 @click.command()
 @click.argument("shell", type=Choice(list(SHELLS)), required=False)
-@click.option("--print", "only_print", is_flag=True, help="Show what would be written, and where.")
+@click.option("--print", "only_print", is_flag=True, help="Print the changes without writing them.")
 @local
 def install(session: Session, shell: str | None, *, only_print: bool) -> None:
-    """Let SHELL complete from now on; without it, the shell that you log in with.
+    """Install completion for SHELL. Default: your login shell.
 
-    For bash and zsh the script is kept in the data directory, and a line in ~/.bashrc or ~/.zshrc
-    reads it; fish finds it in its folder of completions. What is there already is not written
-    again. With --json: `shell`, and `written`, the files that were changed.
+    For bash and zsh, the script is stored in the data directory, and a line in ~/.bashrc or
+    ~/.zshrc
+    loads it. For fish, it is stored in the folder of completions. Files that are up to date are not
+    written again. With --json: `shell`, and `written`, the files that changed.
     """
     shell = shell or shell_of_user()
     if shell is None:
         raise UsageError(
             "shell_unknown",
-            f"$SHELL is none of {', '.join(SHELLS)}",
-            hint="name the shell: `nexus-tools completion install bash`",
+            f"$SHELL is not one of {', '.join(SHELLS)}",
+            hint="Name the shell, for example `nexus-tools completion install bash`.",
         )
     place, script = place_for(shell), script_for(shell)
     if only_print:
         if place.startup is not None:
-            session.output.note(f"{place.startup} gets the line: {place.line}")
-        session.output.note(f"{place.script} gets:")
+            session.output.note(f"line to add to {place.startup}: {place.line}")
+        session.output.note(f"content of {place.script}:")
         click.echo(script)
         return
     written = _write(place, script)
     for path in written:
         session.output.done(f"wrote {path}")
     if not written:
-        session.output.note("everything is there already")
-    session.output.note(f"a new {shell} completes nexus-tools")
+        session.output.note("completion is already installed")
+    session.output.note(f"start a new {shell} to use it")
     if session.output.as_json:
         session.output.document({"shell": shell, "written": [str(path) for path in written]})
 
 
 def _write(place: Place, script: str) -> list[Path]:
-    """Write what is missing, or was another version's; gives the files that changed.
+    """Write missing and outdated files, and return the files that changed.
 
-    A start-up file is the user's: it is only ever added to, so that nothing of it can be lost.
+    Text is only ever appended to a start-up file, so that none of the user's text can be lost.
     """
     written = []
     if _text_of(place.script) != script:

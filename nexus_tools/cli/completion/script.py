@@ -1,4 +1,4 @@
-"""The scripts by which shells ask us for completions."""
+"""The completion scripts of shells."""
 
 import click
 from click.shell_completion import get_completion_class
@@ -8,7 +8,7 @@ _VARIABLE = "_NEXUS_TOOLS_COMPLETE"
 
 
 def script_for(shell: str) -> str:
-    """The script of a shell of `SHELLS`."""
+    """Return the completion script of a shell in `SHELLS`."""
     completion = get_completion_class(shell)
     assert completion is not None
     return completion(click.Group(), {}, "nexus-tools", _VARIABLE).source()
@@ -16,17 +16,17 @@ def script_for(shell: str) -> str:
 
 @click.command()
 def bash() -> None:
-    """Print the script for bash; `nexus-tools completion install` puts it where it is found."""
+    """Print the completion script for bash. To install it, run `nexus-tools completion install`."""
     click.echo(script_for("bash"))
 
 
 @click.command()
 def zsh() -> None:
-    """Print the script for zsh; `nexus-tools completion install` puts it where it is found."""
+    """Print the completion script for zsh. To install it, run `nexus-tools completion install`."""
     click.echo(script_for("zsh"))
 
 
 @click.command()
 def fish() -> None:
-    """Print the script for fish; `nexus-tools completion install` puts it where it is found."""
+    """Print the completion script for fish. To install it, run `nexus-tools completion install`."""
     click.echo(script_for("fish"))

@@ -1,4 +1,7 @@
-"""`nexus-tools doctor`: what is missing or broken, each with the command that mends it."""
+"""The command `nexus-tools doctor`, which diagnoses problems and suggests remedies.
+
+`machine` checks this machine, `network` the network; both return `finding.Finding`.
+"""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,19 +20,21 @@ _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "problem": ("✗",
 @click.command()
 @reads
 async def command(session: Session) -> None:
-    """Find out what is missing or broken, and how to mend it.
+    """Diagnose problems with the installation and the network.
 
-    A line with ✓ is as it should be; with ! something may be missed or go wrong later; with ✗
-    commands fail by it, and the exit code is 1. Nothing is changed, and it takes ten seconds at
-    most.
+    Each check prints a line: ✓ means OK, ! is a warning, and ✗ is a problem that makes commands
+    fail.
+    If there is a problem, the exit code is 1. The command changes nothing and takes at most ten
+    seconds.
 
     With --json: `healthy` and `findings`, each with `name`, `status` (`ok`, `warning` or
-    `problem`), `message` and `remedy`.
+    `problem`),
+    `message` and `remedy`.
     """
     from nexus_tools.cli.doctor.machine import examine_machine
     from nexus_tools.cli.doctor.network import examine_network
 
-    with session.output.progress("looking around"):
+    with session.output.progress("running checks"):
         found = [*examine_machine(session), *await examine_network(session)]
     findings = [replace(finding, remedy=as_typed(finding.remedy)) for finding in found]
     problems = [finding for finding in findings if finding.status == "problem"]
@@ -40,10 +45,8 @@ async def command(session: Session) -> None:
         _print(session.output, findings)
     if problems:
         names = ", ".join(dict.fromkeys(finding.name for finding in problems))
-        said = (
-            "the remedy of each problem says" if session.output.as_json else "the lines with ✗ say"
-        )
-        raise NexusError("unhealthy", f"something is wrong: {names}", hint=f"{said} what to do")
+        said = "the remedy of each problem" if session.output.as_json else "the lines with ✗"
+        raise NexusError("unhealthy", f"checks failed: {names}", hint=f"Follow {said}.")
 
 
 def _print(output: Output, findings: "list[Finding]") -> None:

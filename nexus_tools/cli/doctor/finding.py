@@ -1,4 +1,4 @@
-"""What the doctor has found."""
+"""The result of a check."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -8,7 +8,7 @@ Status = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, how it is, and for what is not well a command that mends it."""
+    """The result of a check, with a command that fixes a problem."""
 
     name: str
     status: Status
@@ -16,20 +16,20 @@ class Finding:
     remedy: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+        """Return the finding as `--json` prints it."""
         return asdict(self)
 
 
 def ok(name: str, message: str) -> Finding:
-    """It is as it should be."""
+    """Return a finding without a problem."""
     return Finding(name, "ok", message)
 
 
 def warning(name: str, message: str, remedy: str) -> Finding:
-    """Something may be missed, or go wrong later."""
+    """Return a finding that may cause trouble later."""
     return Finding(name, "warning", message, remedy)
 
 
 def problem(name: str, message: str, remedy: str) -> Finding:
-    """Commands fail by it."""
+    """Return a finding that makes commands fail."""
     return Finding(name, "problem", message, remedy)

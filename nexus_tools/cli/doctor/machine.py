@@ -1,4 +1,4 @@
-"""What the doctor finds on this machine."""
+"""The checks of this machine."""
 
 import shlex
 import sys
@@ -16,7 +16,7 @@ from nexus_tools.sui.support import units
 
 
 def examine_machine(session: Session) -> Iterator[Finding]:
-    """Version, extras, localnet, files, completion."""
+    """Check the version, the extras, the localnet, private files and shell completion."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield ok("version", f"nexus-tools {__version__} on Python {version}")
     yield from _extras()
@@ -39,24 +39,24 @@ def _extras() -> Iterator[Finding]:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ValueError:  # it was put into the list of modules by hand
+    except ValueError:  # a module in sys.modules without a spec
         return False
 
 
 def _localnet(session: Session) -> Iterator[Finding]:
     running = list(running_localnets())
-    for each in running:
-        yield ok("localnet", f"your {each.name} runs at {each.url}, pid {each.pid}")
+    for localnet in running:
+        yield ok("localnet", f"{localnet.name} is running at {localnet.url}, pid {localnet.pid}")
     wanted = session.network_name or session.settings.network
     if session.settings.lacks_localnet(wanted):
         start = start_command(session.settings.find_network(wanted).endpoint().port)
-        yield problem("localnet", f"none of yours runs, and commands work on {wanted}", start)
+        yield problem("localnet", f"not running, but commands use the network {wanted}", start)
     elif not running:
-        yield ok("localnet", "none of yours runs, and none is needed")
+        yield ok("localnet", "not running, and not needed")
 
 
 def _files(session: Session) -> Iterator[Finding]:
-    """Whether others of this machine can read keys, or what a Leader does."""
+    """Check whether other users of this machine can read keys or journals."""
     from nexus_tools.sui.support.private_file import is_exposed
 
     settings = session.settings
@@ -67,15 +67,15 @@ def _files(session: Session) -> Iterator[Finding]:
         yield problem("keystore", error.message, error.hint)
         return
     if not count:
-        yield problem("keystore", f"there is no key in {keystore}", "nexus-tools wallet new")
+        yield problem("keystore", f"no key in {keystore}", "nexus-tools wallet new")
     elif is_exposed(keystore):
-        message = f"others of this machine may read the keys in {keystore}"
+        message = f"other users of this machine can read the keys in {keystore}"
         yield problem("keystore", message, _chmod(keystore))
     else:
-        yield ok("keystore", f"{units.count(count, 'key')} in {keystore}, for you alone")
+        yield ok("keystore", f"{units.count(count, 'key')} in {keystore}, readable only by you")
     for journal in sorted((settings.data_directory / "leaders").glob("*.sqlite")):
         if is_exposed(journal):
-            message = f"others of this machine may read the journal {journal}"
+            message = f"other users of this machine can read the journal {journal}"
             yield warning("journal", message, _chmod(journal))
 
 
@@ -88,7 +88,7 @@ def _completion() -> Iterator[Finding]:
     if shell is None:
         return
     if place_for(shell).is_installed():
-        yield ok("completion", f"{shell} completes commands and names")
+        yield ok("completion", f"installed for {shell}")
     else:
-        message = f"{shell} does not complete commands and names"
+        message = f"not installed for {shell}"
         yield warning("completion", message, "nexus-tools completion install")

@@ -1,4 +1,4 @@
-"""What the doctor finds on the network: the node, the clock, the package, money, tools."""
+"""The checks of the network: the node, clock, package, balance, tools and leaders."""
 
 import asyncio
 import shlex
@@ -33,7 +33,7 @@ Check = Callable[[Session, "SuiClient"], AsyncIterator[Finding]]
 
 
 async def examine_network(session: Session) -> list[Finding]:
-    """Each check by itself and all at once; of a node that is away, only that."""
+    """Run all checks in parallel. If the node does not respond, report only that."""
     from nexus_tools.sui.client import Patience, SuiClient
 
     try:
@@ -49,7 +49,7 @@ async def examine_network(session: Session) -> list[Finding]:
             message = f"{network.name} at {network.url} responds within {ms:.0f} ms"
             found = [ok("network", message), ok("chain", chain_id)]
             checks = (_protocol, _clock, _money, _package)
-            groups = await asyncio.gather(*(_collect(each, session, client) for each in checks))
+            groups = await asyncio.gather(*(_collect(check, session, client) for check in checks))
             return sum(groups, found)
     except NexusError as error:
         lacks = session.settings.lacks_localnet(network.name)
@@ -58,7 +58,7 @@ async def examine_network(session: Session) -> list[Finding]:
 
 
 async def _collect(check: Check, session: Session, client: "SuiClient") -> list[Finding]:
-    """What one check finds; that it finds nothing in time is a finding, too."""
+    """Return the findings of one check. A timeout is a finding too."""
     name = check.__name__.removeprefix("_")
     try:
         async with asyncio.timeout(_CHECK_TIMEOUT_S):
@@ -66,7 +66,7 @@ async def _collect(check: Check, session: Session, client: "SuiClient") -> list[
     except NexusError as error:
         return [problem(name, error.message, error.hint)]
     except TimeoutError:
-        return [problem(name, "the node takes too long to say", _OTHER_NODE)]
+        return [problem(name, "the node did not respond in time", _OTHER_NODE)]
 
 
 async def _protocol(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
@@ -74,14 +74,14 @@ async def _protocol(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
 
 
 async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
-    """Deadlines are the chain's: a machine whose clock differs judges them wrongly."""
+    """Check that the machine's clock matches the chain's, which decides about deadlines."""
     skew_ms = round(time.time() * 1_000) - await client.now_ms()
     if abs(skew_ms) <= _SKEW_MS:
         yield ok("clock", f"within {units.duration(_SKEW_MS)} of the chain's")
         return
     skew = units.duration(abs(skew_ms))
     if client.network.is_localnet and skew_ms < 0:
-        yield ok("clock", f"that of the localnet is {skew} ahead, as it was advanced")
+        yield ok("clock", f"the localnet's clock is {skew} ahead because it was advanced")
         return
     message = f"this machine is {skew} {'ahead of' if skew_ms > 0 else 'behind'} the chain"
     advance = f"nexus-tools localnet advance-clock '{skew}'"
@@ -99,7 +99,7 @@ async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding
         yield problem("wallet", error.message, "nexus-tools wallet new")
         return
     balance = await client.balance(signer.address)
-    message = f"{signer.alias} signs, and has {units.sui(balance)}"
+    message = f"{signer.alias} is the active key and has {units.sui(balance)}"
     if balance >= _LITTLE_MIST:
         yield ok("wallet", message)
         return
@@ -126,36 +126,36 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
 
 
 async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployment") -> Finding:
-    """Whether the code can be another one without notice."""
+    """Check whether the package's code can change without notice."""
     from nexus_tools.cli.package.lock import upgrades_record
     from nexus_tools.contracts import Upgrades
 
     said = await upgrades_record(session, client, deployment.original_id)
     if said["upgrades"] == Upgrades.FREE:
-        message = "the package is free: who has its UpgradeCap replaces the code at any moment"
+        message = "the package is not locked: its UpgradeCap can replace the code anytime"
         return warning("upgrades", message, "nexus-tools package lock")
     if "executable_at_ms" in said:
         at = units.utc(said["executable_at_ms"], await client.now_ms())
-        message = f"another version is proposed, and can be executed from {at}"
+        message = f"an upgrade is proposed and can be executed from {at}"
         return warning("upgrades", message, "nexus-tools package upgrade show")
-    return ok("upgrades", f"the package is {said['upgrades']}, and nothing is proposed")
+    return ok("upgrades", f"the package is {said['upgrades']}, and no upgrade is proposed")
 
 
 async def _tools(
     session: Session, client: "SuiClient", deployment: "Deployment"
 ) -> AsyncIterator[Finding]:
-    """Which of the wallet's tools and leaders are suspended, and which servers are not well."""
+    """Check the wallet's tools and leaders for suspensions, and active tools for health."""
     from nexus_tools.registry import LeaderRegistry, ToolFilter, ToolRegistry
 
     try:
         owner = session.settings.locate_account(session.wallet_name).what.address
     except NexusError:
-        return  # said already
+        return  # `_money` reports the error
     tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))
     leaders = LeaderRegistry(client, deployment)
     owned = await leaders.owned_by(owner)
-    for each in await suspensions(leaders, [*tools, *owned]):
-        yield problem("suspended", each.message, each.remedy)
+    for suspension in await suspensions(leaders, [*tools, *owned]):
+        yield problem("suspended", suspension.message, suspension.remedy)
     async for finding in _leaders(client, owned):
         yield finding
     active = [tool for tool in tools if tool.is_active][:_MAX_TOOLS]
@@ -165,18 +165,18 @@ async def _tools(
             remedy = f"nexus-tools tool validate {shlex.quote(tool.definition.url)}"
             yield problem("tool", f"{tool.fqn} at {tool.definition.url} {wrong}", remedy)
     if not active:
-        yield ok("tools", "you have no active tool here")
+        yield ok("tools", "you have no active tools on this network")
     elif not any(problems):
         yield ok("tools", f"{units.count(len(active), 'active tool')} of yours can be invoked")
 
 
 async def _leaders(client: "SuiClient", owned: "Sequence[Leader]") -> AsyncIterator[Finding]:
-    """Which of the wallet's leaders have no worker that can pay for gas."""
-    active = [each for each in owned if each.is_active]
+    """Check that each leader of the wallet has a worker that can pay for gas."""
+    active = [leader for leader in owned if leader.is_active]
     poor = await shortages(client, active)
-    for each in poor:
-        yield problem("leader", each.message, each.remedy)
+    for shortage in poor:
+        yield problem("leader", shortage.message, shortage.remedy)
     if not active:
-        yield ok("leader", "you have no active leader here")
+        yield ok("leader", "you have no active leaders on this network")
     elif not poor:
         yield ok("leader", f"{units.count(len(active), 'active leader')} of yours can pay for gas")

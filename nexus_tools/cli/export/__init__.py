@@ -1,4 +1,7 @@
-"""`nexus-tools export`: tools in the forms that other systems read."""
+"""The command `nexus-tools export`, which converts tool definitions for other systems.
+
+`definitions` selects the tools, `written` writes the result.
+"""
 
 from pathlib import Path
 
@@ -23,20 +26,24 @@ from nexus_tools.export import LONGEST_NAMES
     "system",
     type=Choice(tuple(LONGEST_NAMES)),
     required=True,
-    help="For which system.",
+    help="Target system.",
 )
 @selects
-@click.option("--all", "every", is_flag=True, help="All active tools.")
+@click.option("--all", "every", is_flag=True, help="Export all active tools.")
 @click.option(
     "--from-meta",
     metavar="FILE|-",
     shell_complete=complete_files,
-    help="Read the definitions from a file, or from stdin, and not from the registry.",
+    help="Read definitions from a file or stdin instead of the registry.",
 )
-@click.option("--strict", is_flag=True, help="For OpenAI: schemas to which models keep exactly.")
-@click.option("--names", is_flag=True, help="Print the table of names, and not the document.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Write here: a file or, for unstract, a folder."
+    "--strict", is_flag=True, help="Use OpenAI's strict schemas, which models follow exactly."
+)
+@click.option(
+    "--names", is_flag=True, help="Print the mapping of names to FQNs instead of the document."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Output file, or for unstract an output folder."
 )
 @reads
 async def command(
@@ -51,10 +58,11 @@ async def command(
     strict: bool,
     names: bool,
 ) -> None:
-    """Export the tools FQN, or those that the options choose, as JSON for another system.
+    """Export tools as JSON for another system: each FQN, or the tools that the options select.
 
-    The names in the document are made of the FQNs; --names prints which tool has which. Whatever a
-    reader would not expect is said on stderr.
+    Names in the document are derived from the FQNs; --names prints the mapping. Conversions that
+    may
+    surprise a reader are reported on stderr.
     """
     from nexus_tools.cli.export.definitions import file_definitions, registered
     from nexus_tools.cli.export.written import write
@@ -64,5 +72,5 @@ async def command(
     else:
         definitions = await registered(session, fqn, selection, every=every)
     if not definitions:
-        session.output.warn("no active tool fits: the document has none")
+        session.output.warn("no active tool matches: the document is empty")
     write(session.output, definitions, system, out=out, strict=strict, names=names)

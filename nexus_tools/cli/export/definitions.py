@@ -1,4 +1,4 @@
-"""The definitions to export: of the registry, or of a file."""
+"""Selection of the definitions to export, from the registry or a file."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 async def registered(
     session: Session, fqns: Sequence[str], selection: Selection, *, every: bool
 ) -> tuple[ToolDefinition, ...]:
-    """The definitions of the tools that are named, or that are active and chosen.
+    """Return the definitions of the named tools, or of the selected active tools.
 
-    Raises `tool_unknown`, or a usage error if it is not said which tools are meant. A definition
-    that breaks the rules is an error if its tool is named, else a warning.
+    Raises `tool_unknown`, or a usage error if the selection is ambiguous. An invalid definition is
+    an
+    error for a named tool, and a warning for a selected one.
     """
     wanted = [ToolFqn.parse(fqn) for fqn in fqns]
     if bool(wanted) + bool(selection) + every != 1:
         raise UsageError(
             "selection_unclear",
-            "it is not clear which tools are meant",
-            hint="name FQNs, or choose by --domain, --only and the like, or pass --all alone",
+            "expected FQNs, a selection, or --all",
+            hint="Pass FQNs, or options such as --domain and --only, or --all.",
         )
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
@@ -41,16 +42,17 @@ async def registered(
 def file_definitions(
     name: str, fqns: Sequence[str], selection: Selection
 ) -> tuple[ToolDefinition, ...]:
-    """The definitions of a file, or those of them that are named.
+    """Return the definitions in a file, or the named ones among them.
 
-    Raises as `ToolDefinition.parse` does, or `tool_unknown`.
+    Raises `tool_unknown`, or the errors of `ToolDefinition.parse`.
     """
     if selection.asks_the_registry or (fqns and selection):
-        hint = "name FQNs, or choose by --only and --exclude, or leave both away for all"
-        raise UsageError("selection_unclear", "a file is not searched by options", hint=hint)
+        hint = "Pass FQNs, or --only and --exclude, or neither to export all."
+        message = "--domain, --owner and --search cannot be used with a file"
+        raise UsageError("selection_unclear", message, hint=hint)
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
-    definitions = {each.fqn: each for each in map(ToolDefinition.parse, documents)}
+    definitions = {item.fqn: item for item in map(ToolDefinition.parse, documents)}
     wanted = [ToolFqn.parse(fqn) for fqn in fqns] or list(
         filter(selection.patterns.admit, definitions)
     )
@@ -63,7 +65,7 @@ def file_definitions(
 def _warn_of_state(session: Session, tools: "Sequence[Tool]") -> None:
     for tool in tools:
         if not tool.is_active:
-            session.output.warn(f"{tool.fqn} is {tool.state}: it takes no invocation")
+            session.output.warn(f"{tool.fqn} is {tool.state}: it does not accept invocations")
 
 
 def _readable(session: Session, tools: "Sequence[Tool]") -> list[ToolDefinition]:

@@ -1,4 +1,4 @@
-"""Where an export goes: stdout, a file, or folders."""
+"""Output of an export to stdout, a file, or folders."""
 
 import json
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ def write(
     strict: bool,
     names: bool,
 ) -> None:
-    """Write the tools for a system, and warn of what a reader would not expect.
+    """Write the tools for a system, and warn of surprising conversions.
 
-    Raises `option_unfit` for options that say nothing to the system, and `file_unwritable`.
+    Raises `option_unfit` for options that do not apply to the system, and `file_unwritable`.
     """
     if strict and not system.startswith("openai"):
-        raise UsageError("option_unfit", f"{system} has no strict schemas: --strict is for OpenAI")
+        raise UsageError("option_unfit", f"--strict does not apply to {system}, only to OpenAI")
     if system == "unstract":
         _folders(output, definitions, out, names=names)
         return
@@ -46,28 +46,28 @@ def _document(output: Output, document: Any, out: Path | None, told: str) -> Non
     try:
         out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
-        message = f"{out} cannot be written: {error.strerror}"
+        message = f"cannot write {out}: {error.strerror}"
         raise UsageError("file_unwritable", message) from error
-    output.done(f"{told} in {out}")
+    output.done(f"exported {told} to {out}")
 
 
 def _folders(
     output: Output, definitions: Sequence[ToolDefinition], out: Path | None, *, names: bool
 ) -> None:
-    """A folder for each tool in `out`, with the tool's name in Unstract."""
+    """Write a folder for each tool below `out`, named like the tool in Unstract."""
     found, skipped = callable_by_http(definitions)
     for sentence in skipped:
         output.warn(sentence)
-    table = export_names((each.fqn for each in found), "unstract")
+    table = export_names((item.fqn for item in found), "unstract")
     if names:
-        output.document({table[each.fqn]: {"fqn": str(each.fqn)} for each in found})
+        output.document({table[item.fqn]: {"fqn": str(item.fqn)} for item in found})
         return
     if out is None:
-        raise UsageError("out_missing", "a tool of Unstract is a folder: name one with --out")
+        raise UsageError("out_missing", "the format unstract needs --out FOLDER")
     from nexus_tools.export import write_unstract_tool
 
     for definition in found:
         write_unstract_tool(definition, out / table[definition.fqn])
-        output.done(f"{definition.fqn} in {out / table[definition.fqn]}")
+        output.done(f"exported {definition.fqn} to {out / table[definition.fqn]}")
     if output.as_json:
         output.document({str(fqn): str(out / name) for fqn, name in table.items()})

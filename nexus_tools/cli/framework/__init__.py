@@ -1,6 +1,7 @@
-"""What every command is made with: its options, its session, and the words it prints.
+"""The parts that all commands share: decorators, options, the session, and output.
 
-Each name is imported when it is first asked for, so that `--help` is there at once.
+Each name is imported at its first use, so that `--help` stays fast. Begin reading in `command`
+and `session`.
 """
 
 import lazy_loader

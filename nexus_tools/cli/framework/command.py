@@ -1,4 +1,4 @@
-"""The kinds of commands, by the options that they share, and how an async command is run."""
+"""The decorators of commands, by the options that they share, and the runner of async commands."""
 
 import functools
 import inspect
@@ -20,13 +20,13 @@ from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
 _LATER = ("delay_not_over", "not_due")
-"""Errors whose hint is to try later."""
+"""Errors that pass with time."""
 
 Command = Callable[..., Any]
 
 
 def local(function: Command) -> Command:
-    """A command that needs no network: gets a `Session` and prints as `--json` says."""
+    """Decorate a command that needs no network: it gets a `Session`, `--json` and `--quiet`."""
 
     @functools.wraps(function)
     def run(*args: Any, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
@@ -37,7 +37,7 @@ def local(function: Command) -> Command:
 
 
 def reads(function: Command) -> Command:
-    """A command that reads from a network."""
+    """Decorate a command that reads from a network: it also gets `--network` and `--wallet`."""
 
     @functools.wraps(function)
     def run(
@@ -65,19 +65,19 @@ def reads(function: Command) -> Command:
 
 
 def _with_wait(session: Session, error: NexusError) -> str:
-    """The hint of an error; one that says `later` says how the time passes on a localnet."""
+    """Return the error's hint. If the user has to wait, add how to advance a localnet's clock."""
     wait_ms = error.details.get("wait_ms")
     if wait_ms is None or (error.hint and error.code not in _LATER):
         return error.hint
-    then = "run the command again then"
+    then = "Run the command again after that time"
     if not session.network().is_localnet:
-        return then
+        return f"{then}."
     advance = f"nexus-tools localnet advance-clock {units.span_to_type(wait_ms)}"
-    return f"{then}; `{advance}` moves the clock of the localnet on"
+    return f"{then}, or run `{advance}` to advance the localnet's clock."
 
 
 def writes(function: Command) -> Command:
-    """A command that signs transactions: its session knows of --yes and --dry-run besides."""
+    """Decorate a command that signs transactions: it also gets `--yes` and `--dry-run`."""
     return YES(DRY_RUN(reads(function)))
 
 
@@ -89,4 +89,4 @@ def _finish(result: Any) -> Any:
 
         return asyncio.run(result)
     finally:
-        result.close()  # Ctrl-C may come before it has begun
+        result.close()  # Ctrl-C may arrive before the coroutine starts

@@ -1,10 +1,10 @@
-"""The libraries that extras bring."""
+"""The modules that the optional extras of the package install."""
 
 MODULES = {
     "localnet": ("h2", "py_arkworks_bls12381", "sui_sandbox"),
     "compiler": ("wasmtime",),
     "mcp": ("mcp", "mcp_types"),
 }
-"""By extra, the modules without which it is not installed."""
+"""The required modules of each extra."""
 
 EXTRA_OF = {module: extra for extra, modules in MODULES.items() for module in modules}

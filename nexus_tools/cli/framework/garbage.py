@@ -1,4 +1,4 @@
-"""How often a process that runs for long looks for cycles of garbage."""
+"""Tuning of the garbage collector for long-running processes."""
 
 import gc
 
@@ -6,11 +6,11 @@ _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 
 
 def collect_seldom() -> None:
-    """Keep what there is for good, and look through what comes seldom.
+    """Freeze existing objects, and raise the threshold of the garbage collector.
 
-    For a process that has made all that stays, and whose work makes next to nothing that refers to
-    itself: as often as Python does by default, it takes a seventh of a localnet's time and a fifth
-    of a Leader's.
+    This is for processes whose long-lived objects all exist, and whose work creates almost no
+    reference cycles. The default threshold costs a seventh of a localnet's time and a fifth of a
+    Leader's.
     """
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)

@@ -1,4 +1,4 @@
-"""Groups whose commands are imported when they are called, so that `--help` is there at once."""
+"""Command groups that import a command when it is called, so that `--help` stays fast."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -29,20 +29,21 @@ _MEANINGS = {
     "test": ("validate", "simulate"),
     "withdraw": ("claim",),
 }
-"""Verbs that other programs have, and those of ours that do the same, the likeliest first."""
+"""Verbs of other programs, and our verbs with the same meaning, the likeliest first."""
 
 _OPTION_MEANINGS = {
     "--name": ("--network", "--leader"),
     "--port": ("--bind", "--health-port"),
     "--host": ("--bind", "--health-host"),
 }
-"""Options that other commands have, and those that mean the same where they do not exist."""
+"""Options that some commands do not have, and the options to suggest instead."""
 
 
 class LazyGroup(click.Group):
-    """A group of commands by their summaries, each `command` in the module of its name in `home`.
+    """A group of commands with their summaries.
 
-    `places` has those that are elsewhere in `home`, as `module:attribute`.
+    Each command is the attribute `command` of the module with its name in the package `home`.
+    `places` maps other commands to their location in `home`, as `module:attribute`.
     """
 
     def __init__(
@@ -59,11 +60,11 @@ class LazyGroup(click.Group):
         self._places = places or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names in the order in which they were given."""
+        """Return the names of the commands in the order of their summaries."""
         return [*self._summaries, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module."""
+        """Import the command's module and return the command."""
         if cmd_name not in self._summaries:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self._places.get(cmd_name, cmd_name).partition(":")
@@ -72,12 +73,12 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by their summaries, without importing them."""
+        """Write the list of commands with their summaries, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._summaries[name]) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so with their summaries, without importing the commands."""
+        """Complete commands with their summaries, without importing them."""
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         items = [CompletionItem(name, help=self._summaries.get(name)) for name in names]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
@@ -85,24 +86,24 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with a suggestion for a misspelt name."""
+        """Resolve a command like click, and suggest a similar name if it does not exist."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             known, word = self.list_commands(ctx), args[0]
             message = with_suggestion(error.message, word, known)
-            meant = next((each for each in _MEANINGS.get(word, ()) if each in known), None)
+            meant = next((meaning for meaning in _MEANINGS.get(word, ()) if meaning in known), None)
             if message == error.message and meant is not None:
                 message = with_suggestion(message, meant, [meant])
             raise click.UsageError(message, ctx) from error
 
 
 def usage_message(error: click.ClickException) -> str:
-    """Return the message of an error, with the option that means what an unknown one does."""
+    """Return the message of a usage error, with a suggestion for an unknown option."""
     message = error.format_message()
     if not isinstance(error, click.NoSuchOption) or error.possibilities:
         return message
     command = error.ctx.command if error.ctx else None
-    known = {name for each in getattr(command, "params", ()) for name in each.opts}
-    meant = [each for each in _OPTION_MEANINGS.get(error.option_name, ()) if each in known]
+    known = {name for parameter in getattr(command, "params", ()) for name in parameter.opts}
+    meant = [meaning for meaning in _OPTION_MEANINGS.get(error.option_name, ()) if meaning in known]
     return with_suggestion(message, f"'{meant[0]}'", [f"'{meant[0]}'"]) if meant else message

@@ -1,4 +1,4 @@
-"""Which leaders are meant: by their ids, or by the names that they gave themselves."""
+"""The option `--leader`, which names leaders by ID or by name."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,13 +14,13 @@ NAMED = click.option(
     "named",
     multiple=True,
     metavar="LEADER",
-    help="A leader by its id, or by its name where only one has it; may be repeated.",
+    help="Leader, by its ID or its unique name. May be repeated.",
 )
-"""The option of commands that name leaders of anybody."""
+"""The option of commands that name leaders of any owner."""
 
 
 async def find_leaders(leaders: "LeaderRegistry", texts: Sequence[str]) -> "tuple[Address, ...]":
-    """The ids of the leaders that are named, each once. Raises as `LeaderRegistry.find`."""
-    everybody = None if all(each.startswith("0x") for each in texts) else await leaders.list()
-    found = [(await leaders.find(each, everybody)).id for each in texts]
+    """Return the IDs of the named leaders without duplicates. Raises as `LeaderRegistry.find`."""
+    everybody = None if all(text.startswith("0x") for text in texts) else await leaders.list()
+    found = [(await leaders.find(text, everybody)).id for text in texts]
     return tuple(dict.fromkeys(found))

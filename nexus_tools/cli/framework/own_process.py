@@ -1,11 +1,12 @@
-"""Another process of this program."""
+"""Child processes of this program."""
 
 import sys
 
 
 def own_command(*words: str, module: str = "nexus_tools") -> list[str]:
-    """The command line that runs `words` with this installation, wherever it is called.
+    """Return the command line that runs `words` with this installation, from any directory.
 
-    Without `-P` a file in the working directory, as `json.py`, would be imported for the library's.
+    `-P` is needed because Python would otherwise import a file such as `json.py` in the working
+    directory instead of the standard library's module.
     """
     return [sys.executable, "-P", "-m", module, *words]

@@ -1,4 +1,4 @@
-"""A server of tools on a socket: options and run, shared by `tool serve` and `bridge serve`."""
+"""Options and main loop of a tool server, shared by `tool serve` and `bridge serve`."""
 
 import functools
 import sys
@@ -29,26 +29,27 @@ _OPTIONS = (
         default="127.0.0.1:8080",
         show_default=True,
         envvar=environment.BIND_ADDR,
-        help=f"Host and port to listen on; port 0 takes a free one. [env: {environment.BIND_ADDR}]",
+        help="Host and port to listen on. Port 0 selects a free port."
+        f" [env: {environment.BIND_ADDR}]",
     ),
-    click.option("--public-url", help="Where the server is reached from outside."),
+    click.option("--public-url", help="URL at which clients reach the server."),
     click.option(
         "--tls-cert",
         type=FILE,
         envvar=environment.TLS_CERT_PATH,
-        help=f"Certificate chain, PEM. [env: {environment.TLS_CERT_PATH}]",
+        help=f"PEM file with the TLS certificate chain. [env: {environment.TLS_CERT_PATH}]",
     ),
     click.option(
         "--tls-key",
         type=FILE,
         envvar=environment.TLS_KEY_PATH,
-        help=f"The certificate's key, PEM. [env: {environment.TLS_KEY_PATH}]",
+        help=f"PEM file with the private key of --tls-cert. [env: {environment.TLS_KEY_PATH}]",
     ),
     click.option(
         "--signatures",
         type=click.Choice(["off", "optional", "required"]),
         envvar=environment.SIGNATURES,
-        help="Whether calls are signed by leaders; required with --network or --leaders."
+        help="Whether leaders must sign calls. Default with --network or --leaders: required."
         f" [env: {environment.SIGNATURES}]",
     ),
     click.option(
@@ -56,61 +57,63 @@ _OPTIONS = (
         "--network",
         "network_name",
         shell_complete=complete_networks,
-        help="Accept the leaders, with their keys, that the tools accept on this network.",
+        help="Accept calls from the leaders that the tools accept on this network.",
     ),
     click.option(
         "--leaders",
         type=FILE,
         envvar=environment.LEADERS_PATH,
-        help="Accept these leaders, where the chain is not asked: a line each, its id and ed25519:…"
+        help="Accept calls from the leaders in this file instead of reading the chain. Each line"
+        " has a leader's ID and its key, ed25519:…"
         f" [env: {environment.LEADERS_PATH}]",
     ),
     click.option(
         "--signing-key",
         type=FILE,
         envvar=environment.SIGNING_KEY_PATH,
-        help="Key that signs responses to signed calls, PEM: `nexus-tools tool key new` makes one."
+        help="PEM file with the key that signs responses to signed calls. Create one with"
+        " `nexus-tools tool key new`."
         f" [env: {environment.SIGNING_KEY_PATH}]",
     ),
     click.option(
         "--state",
         type=click.Path(dir_okay=False, path_type=Path),
         envvar=environment.STATE_PATH,
-        help="SQLite file of the calls and answers that leaders had, which several processes of one"
-        f" server share and a restart does not forget. [env: {environment.STATE_PATH}]",
+        help="SQLite file that records signed calls and answers. It persists across restarts, and"
+        f" several processes of a server can share it. [env: {environment.STATE_PATH}]",
     ),
     click.option(
         "--forgive",
         multiple=True,
         metavar="LEADER",
-        help="Answer this leader again, that took answers for nothing: its id, or with --network"
-        " its name; may be given several times.",
+        help="Reset the unsettled answers of this leader, so that it is served again: its ID, or"
+        " with --network its name. May be repeated.",
     ),
-    click.option("--meta", is_flag=True, help="Print the definitions, and do not serve."),
+    click.option("--meta", is_flag=True, help="Print the definitions and exit."),
     LOG_FORMAT,
     click.option(
         "--log-calls/--no-log-calls",
         default=None,
-        help="Log each call; by default on a terminal.",
+        help="Log each call. Default: only on a terminal.",
     ),
 )
 
 
 @contextmanager
 def _naming_bind(host: str) -> Iterator[None]:
-    """Name the option that takes a free port, where the address cannot be used."""
+    """Hint at `--bind` with a free port if the address cannot be used."""
     try:
         yield
     except UsageError as error:
         if error.code == "address_unusable":
             place = f"[{host}]" if ":" in host else host
-            error.hint = f"`--bind {place}:0` takes a free port"
+            error.hint = f"Pass `--bind {place}:0` to use a free port."
         raise
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Where a server listens, how it is reached, and whether it only says what it would serve."""
+    """The options of a tool server: its address, its TLS and signing keys, and its log."""
 
     bind: str
     public_url: str | None
@@ -127,7 +130,7 @@ class Serving:
     log_calls: bool | None
 
     def arguments(self) -> list[str]:
-        """The same as words of a command line; a free port is chosen here, once."""
+        """Return the options as command line arguments. A free port is chosen here, once."""
         host, port = host_and_port(self.bind)
         with _naming_bind(host), listening_socket(host, port) as listener:
             place = url_of(listener).partition("://")[2]
@@ -153,8 +156,8 @@ class Serving:
         """Serve until Ctrl-C, or print the definitions.
 
         Raises `address_invalid`, `id_expected`, `leaders_missing`, `leaders_twice`,
-        `signatures_off`, as what reads the files of keys, and with a network as
-        `ServedTools.following`.
+        `signatures_off`, the
+        errors of reading key files, and with a network those of `ServedTools.following`.
         """
         from nexus_tools.sui.support.logs import log_to_stderr
         from nexus_tools.tool import protocol
@@ -181,7 +184,7 @@ class Serving:
                 output.done(f"{tool.fqn} at {protocol.tool_url(self.public_url or url, path)}")
 
         form = self.log_format or ("json" if output.as_json else None)
-        # An author's module may have configured structlog, and is heard unless it is overruled.
+        # An author's module may have configured structlog. Keep that unless an option overrides it.
         details = sys.stderr.isatty() if self.log_calls is None else self.log_calls
         log_to_stderr(form, again=self.log_format is not None, details=details)
         tls = {"tls_certificate": self.tls_cert, "tls_key": self.tls_key}
@@ -189,7 +192,7 @@ class Serving:
             run(server, host, port, on_ready=ready, alongside=alongside, **tls)
 
     def _signatures(self, output: Output) -> "Signatures | None":
-        """What the options say of signed calls; without any, it is as the author has it."""
+        """Return how calls are signed, or None to keep the author's configuration."""
         needed = self.network_name or self.leaders
         given = needed or self.signing_key or self.state or self.forgive
         if self.signatures is None and not given:
@@ -201,7 +204,7 @@ class Serving:
 
         leaders = KnownKeysFile(self.leaders) if self.leaders else None
         if leaders is not None and leaders.is_empty:
-            output.warn(f"{self.leaders} names no leader: signed calls are refused until it does")
+            output.warn(f"{self.leaders} lists no leader: all signed calls are rejected")
         return Signatures(
             mode,
             leaders or KnownKeys({}),
@@ -211,31 +214,31 @@ class Serving:
         )
 
     def _check(self, mode: str, *, is_given: bool, has_leaders: bool) -> None:
-        """Refuse options that would do nothing, or leave nobody who may call."""
+        """Raise an error for options without effect, and for options that let no leader call."""
         if mode == "off" and is_given:
             raise UsageError(
                 "signatures_off",
-                "with signatures off nobody looks at who calls",
-                hint="leave out --signatures off, or all other options of signed calls",
+                "--signatures off conflicts with the options for signed calls",
+                hint="Remove --signatures off, or all other options for signed calls.",
             )
         if self.network_name and self.leaders:
             raise UsageError(
                 "leaders_twice",
-                "either the chain says which leaders are accepted, or a file does",
-                hint="give --network or --leaders",
+                "--network and --leaders cannot be combined",
+                hint="Pass either --network or --leaders.",
             )
         if mode != "off" and not has_leaders:
             raise UsageError(
                 "leaders_missing",
-                f"with signatures {mode}, no leader is accepted unless something names it",
-                hint="give --network NAME, or --leaders FILE where the chain is not asked",
+                f"--signatures {mode} needs a list of accepted leaders",
+                hint="Pass --network NAME, or --leaders FILE to work without a network.",
             )
 
     @asynccontextmanager
     async def _following(
         self, server: "ToolServer", signatures: "Signatures", session: "Session"
     ) -> AsyncIterator[None]:
-        """The time in which the server does as its tools have it on chain."""
+        """Keep the server in line with the on-chain settings of its tools while the block runs."""
         from nexus_tools.cli.framework.leader_names import find_leaders
         from nexus_tools.contracts import check_compatibility
         from nexus_tools.registry import LeaderRegistry
@@ -244,7 +247,7 @@ class Serving:
         session.network_name = self.network_name
         fqns = [str(tool.fqn) for tool in server.tools.values()]
         async with session.client(endures=True) as client:
-            with session.output.progress(f"asking {client.network.name}"):
+            with session.output.progress(f"connecting to {client.network.name}"):
                 deployment = await session.deployment(client)
                 await check_compatibility(client, deployment, cache_directory())
                 leaders = LeaderRegistry(client, deployment)
@@ -257,30 +260,30 @@ class Serving:
 
 
 def _id_of(leader: str) -> "Address":
-    """The id of a leader where no chain knows a name. Raises `id_expected`."""
+    """Return the ID of a leader. Without a chain it has no name. Raises `id_expected`."""
     from nexus_tools.sui.types.address import Address
 
     if leader.startswith("0x"):
         return Address.parse_whole(leader)
     raise UsageError(
         "id_expected",
-        f"{leader[:80]!r} is not the id of a leader, and names are known to the chain alone",
-        hint="give the id that the log has under `leader_refused`, or --network NAME",
+        f"{leader[:80]!r} is not a leader ID, and a name can only be resolved with --network",
+        hint="Use the ID in the log event `leader_refused`, or pass --network NAME.",
     )
 
 
 def _forgive(signatures: "Signatures", leaders: "Iterable[Address]", output: Output) -> None:
-    """Answer leaders again, and say how many answers each had taken for nothing."""
+    """Reset the count of unsettled answers of leaders, and report each count."""
     for leader in leaders:
         count = signatures.answers.forgive(str(leader))
         if count:
-            output.done(f"forgave {leader} {count} answers")
+            output.done(f"reset {count} unsettled answers of {leader}")
         else:
-            output.note(f"{leader} took no answers for nothing: there is nothing to forgive")
+            output.note(f"{leader} has no unsettled answers")
 
 
 def serves(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that serves tools: gets a `Serving` as `serving`."""
+    """Decorate a command that serves tools: it gets a `Serving` as `serving`."""
 
     @functools.wraps(command)
     def wrapped(

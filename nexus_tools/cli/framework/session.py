@@ -1,4 +1,4 @@
-"""What one command works with: settings, output, the network, the key, the package."""
+"""The session of one command: its settings, output, network, key and package."""
 
 import re
 import shlex
@@ -29,10 +29,10 @@ _OWNED_BY = re.compile(r"the wallet of (0x[0-9a-f]{64})")
 
 @dataclass(slots=True)
 class Session:
-    """The options that every command has, and what they lead to.
+    """The shared options of a command, and access to the objects that they select.
 
-    `yes` and `dry_run` are those of commands that sign transactions; `last_sent` is the last one
-    that was signed, and `on_send` receives each before it is sent.
+    `yes` and `dry_run` belong to commands that sign transactions. `last_sent` is the last signed
+    transaction, and `on_send` receives each one before it is sent.
     """
 
     output: Output
@@ -48,19 +48,20 @@ class Session:
     _signer: "KeyPair | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Who sits at a terminal can be asked for a passphrase."""
+        """Prompt for passphrases if stdin is a terminal."""
         if sys.stdin.isatty():
             self.settings.passphrase.prompt = _ask_passphrase
 
     def network(self) -> "Network":
-        """The network that the command works on: the option's, or that of the settings."""
+        """Return the network of the option `--network`, or else of the settings."""
         return self.settings.find_network(self.network_name)
 
     def address_of(self, who: str, *, short: bool = False) -> "Address":
-        """Return an address as it stands, or that of a key by its alias.
+        """Return an address from its text, or the address of the key with that alias.
 
-        An address has all of its 64 digits. One that is only read may be `short`. Raises
-        `address_invalid`, or as `Settings.locate_account` does.
+        An address needs all of its 64 digits unless `short` is set, which is for addresses that are
+        only
+        read. Raises `address_invalid`, or as `Settings.locate_account` does.
         """
         from nexus_tools.sui.types.address import Address
 
@@ -69,26 +70,26 @@ class Session:
         return self.settings.locate_account(who).what.address
 
     def wallet_option(self, address: "Address") -> str:
-        """The option with which a command signs as an address, behind a space.
+        """Return ` --wallet ALIAS`, the option that makes a command sign with an address.
 
-        Empty for the key that signs anyway, and where the address has no key here.
+        Empty if that key signs by default, or if this machine does not have the key.
         """
         mine = self.settings.locate_account(self.wallet_name).what
         if mine.address == address:
             return ""
         accounts = self.settings.all_accounts(lambda _: None)
-        aliases = [each.what.alias for each in accounts if each.what.address == address]
+        aliases = [account.what.alias for account in accounts if account.what.address == address]
         return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
     def option_of(self, address: "Address") -> str:
-        """As `wallet_option`, but empty where no key can be read."""
+        """Return the same as `wallet_option`, or nothing if the keystore cannot be read."""
         try:
             return self.wallet_option(address)
-        except NexusError:  # of the keystore: what the command met is told, not this
+        except NexusError:  # report the command's own error, not that of the keystore
             return ""
 
     def with_wallets(self, text: str) -> str:
-        """A text in which `the wallet of` an address is named, if its key is one of the user's."""
+        """Return the text with `--wallet` after each `the wallet of` an address of a user's key."""
         from nexus_tools.sui.types.address import Address
 
         def named(match: re.Match[str]) -> str:
@@ -98,31 +99,31 @@ class Session:
         return _OWNED_BY.sub(named, text)
 
     def report_setting(self, key: str, done: str, *, overruled: bool) -> None:
-        """Say what a setting does from now on, or which variable in the environment hinders it."""
+        """Report a changed setting, or the environment variable that overrides it."""
         if not overruled:
             self.output.done(done)
             return
         variable = f"{environment.PREFIX}{key.upper()}={plain(self.settings.overrides[key])}"
-        self.output.warn(f"kept, but {variable} overrules it: unset that, and {done}")
+        self.output.warn(f"saved, but {variable} overrides it. Unset the variable, then {done}")
 
     def signer(self) -> "KeyPair":
-        """The key that signs: the option's, that of the settings, or the keystore's active one."""
-        if self._signer is None:  # nobody is asked twice for a passphrase
+        """Return the key of `--wallet`, of the settings, or the active key of the keystore."""
+        if self._signer is None:  # do not prompt for the passphrase twice
             self._signer = self.settings.find_key(self.wallet_name)
         return self._signer
 
     def own_address(self) -> "Address":
-        """The address of the key that signs; an encrypted one stays shut."""
+        """Return the address of the key that signs, without decrypting the key."""
         return self.settings.locate_account(self.wallet_name).what.address
 
     @asynccontextmanager
     async def client(
         self, *, signing: bool = False, endures: bool = False
     ) -> AsyncIterator["SuiClient"]:
-        """A connection to the network; `signing` with the key.
+        """Connect to the network; `signing` also loads the key.
 
-        A node that is silent for longer than the settings say is told of: `node_unreachable`. A
-        command that runs on and on `endures` that: it goes on when the node is there again.
+        A node that does not respond within the configured timeout raises `node_unreachable`. With
+        `endures`, for commands that keep running, the client waits until the node responds again.
         """
         from nexus_tools.sui.client import Patience, SuiClient
 
@@ -131,7 +132,7 @@ class Session:
             signer = self.signer() if signing else None
         except NotFoundError as error:
             if error.code == "wallet_empty":
-                error.hint = "; ".join(filter(None, (error.hint, self._lacking(network))))
+                error.hint = " ".join(filter(None, (error.hint, self._lacking(network))))
             raise
         timeout_s = self.settings.timeout_s
         patience = Patience(call_timeout_s=timeout_s)
@@ -149,21 +150,21 @@ class Session:
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
                 raise
-            start = f"`{start_command(network.endpoint().port)}` starts one"
+            start = f"Run `{start_command(network.endpoint().port)}`."
             raise UnreachableError(
                 "node_unreachable",
-                f"no localnet of yours is running, and no node responds at {network.url}",
+                f"the localnet is not running: no node responds at {network.url}",
                 hint=self._lacking(network) if signing else start,
             ) from error
 
     def _lacking(self, network: "Network") -> str:
-        """Return the commands that give a key a network and SUI."""
+        """Return a hint with the commands that start a localnet and fund a key."""
         steps = []
         if self.settings.lacks_localnet(network.name):
-            steps.append(f"`{start_command(network.endpoint().port)}` starts a localnet")
+            steps.append(f"Run `{start_command(network.endpoint().port)}` to start a localnet.")
         if network.faucet_url is not None:
-            steps.append("`nexus-tools localnet faucet` gives your key SUI")
-        return ", and ".join(steps)
+            steps.append("Run `nexus-tools localnet faucet` to fund your key.")
+        return " ".join(steps)
 
     def _note_sent(self, sent: "SignedTransaction") -> None:
         self.last_sent = sent
@@ -172,32 +173,32 @@ class Session:
 
     def _report_merge(self, merged: "Executed", count: int) -> None:
         cost_mist = merged.cost.net
-        paid = "for" if cost_mist > 0 else "with a rebate of"
+        paid = "for a cost of" if cost_mist > 0 else "with a rebate of"
         self.output.note(
-            f"merged {count} coins {paid} {units.sui(abs(cost_mist))} ({merged.digest}):"
-            " a transaction takes 255"
+            f"merged {count} coins {paid} {units.sui(abs(cost_mist))} ({merged.digest}),"
+            " because a transaction uses at most 255"
         )
 
     async def deployment(self, client: "SuiClient") -> "Deployment":
-        """The package as published on the client's network. Raises `package_not_published`."""
+        """Return the package published on the client's network. Raises `package_not_published`."""
         return self.settings.find_deployment(client.network.name, await client.chain_id())
 
     @asynccontextmanager
     async def nexus(self, *, signing: bool = True, endures: bool = False) -> AsyncIterator["Nexus"]:
-        """The tools, leaders and invocations on the network, by a connection as of `client`."""
+        """Open the tools, leaders and invocations on the network, over a connection of `client`."""
         from nexus_tools.contracts import check_compatibility
         from nexus_tools.nexus import Nexus
 
         if self.wallet_name is not None:
-            self.own_address()  # a misspelt one is refused by what only reads, too
+            self.own_address()  # commands that only read also reject a misspelled wallet
         async with self.client(signing=signing, endures=endures) as client:
-            with self.output.progress(f"asking {client.network.name}"):
+            with self.output.progress(f"connecting to {client.network.name}"):
                 deployment = await self._known_deployment(client)
                 await check_compatibility(client, deployment, cache_directory())
             yield Nexus(client, deployment, dry_run=self.dry_run)
 
     async def _known_deployment(self, client: "SuiClient") -> "Deployment":
-        """As `deployment`, unless the node is not the user's own localnet, which is not running."""
+        """Return the deployment. Raises `localnet_not_running` for a stopped localnet."""
         network = client.network
         try:
             return await self.deployment(client)
@@ -206,14 +207,14 @@ class Session:
                 raise
             raise NotFoundError(
                 "localnet_not_running",
-                f"no localnet of yours is running; the node at {network.url} is not yours, and"
-                " the package is not published there as far as this machine knows",
-                hint=f"`{start_command(network.endpoint().port)}` starts one of yours;"
-                f" to work on that node, run `nexus-tools network use NAME --url {network.url}`",
+                f"your localnet is not running. Another node listens at {network.url}, and no"
+                " published package is known there",
+                hint=f"Run `{start_command(network.endpoint().port)}` to start your localnet,"
+                f" or `nexus-tools network use NAME --url {network.url}` to use that node.",
             ) from error
 
 
 def _ask_passphrase(alias: str) -> str:
     import click
 
-    return str(click.prompt(f"passphrase of the key {alias}", hide_input=True, err=True))
+    return str(click.prompt(f"Passphrase of the key {alias}", hide_input=True, err=True))

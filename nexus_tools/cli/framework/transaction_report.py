@@ -1,4 +1,4 @@
-"""What a verb did on chain, or would do: in words, with its digest and what it cost."""
+"""Execution of transactions: simulate, confirm, execute, and report the result and its cost."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Rehearsable(Protocol):
-    """What has verbs that can be simulated."""
+    """A service whose methods can be simulated."""
 
     def rehearsal(self) -> Self:
-        """The same, with verbs that are simulated."""
+        """Return a copy whose methods simulate their transactions."""
 
 
 T = TypeVar("T")
@@ -35,18 +35,20 @@ def report(
     *,
     result: str = "",
 ) -> None:
-    """Say what was `done`, and print `record` with the digest, the cost and the effects.
+    """Print the message `done`, and `record` with the digest, the cost and the effects.
 
-    A quiet command prints its `result` alone, where it has one, such as the id of what it made.
-    What took several transactions has the digest of the last, the cost of all of them, and each as
-    one of `transactions`. People see amounts in SUI, and no lists. In a dry run it says that
-    nothing was signed.
+    With `--quiet`, a command prints only its `result`, if it has one, such as the ID of a new
+    object.
+    For several transactions the report has the digest of the last, the total cost, and each
+    transaction in `transactions`. On a terminal, amounts are in SUI and lists are left out. In a
+    dry
+    run the report says that nothing was signed.
     """
     document = _of_all(
-        [sent_record(each) for each in (sent if isinstance(sent, Sequence) else [sent])]
+        [sent_record(item) for item in (sent if isinstance(sent, Sequence) else [sent])]
     )
     if document["dry_run"]:
-        output.note(f"simulated, nothing was signed: {done}")
+        output.note(f"simulated, nothing was signed or sent: {done}")
     else:
         output.done(done)
     if output.as_json:
@@ -62,7 +64,7 @@ def report(
 
 
 def _label(key: str, named: str) -> str:
-    """What people read before a value; an FQN is itself one, or names what the record is of."""
+    """Return the label of a value. `fqn` becomes `named`; an FQN as a key stays as it is."""
     return named if key == "fqn" else key if "." in key else key.replace("_", " ")
 
 
@@ -77,7 +79,7 @@ def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
             for name in documents[0]["gas"]
         },
         "effects": {
-            name: [each for document in documents for each in document["effects"][name]]
+            name: [effect for document in documents for effect in document["effects"][name]]
             for name in names
         },
         "events": [event for document in documents for event in document["events"]],
@@ -86,14 +88,14 @@ def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def asked(done: str, rehearsed: "Sent") -> str:
-    """The question before a verb, from what its rehearsal did and cost."""
+    """Return the confirmation prompt for a transaction, from its simulated result and cost."""
     net = rehearsed.cost.net
-    cost = f"for {units.sui(net)}" if net >= 0 else f"which brings {units.sui(-net)}"
-    return f"Not sent yet. Simulated: {done}, {cost}. Do it?"
+    cost = f"costs {units.sui(net)}" if net >= 0 else f"refunds {units.sui(-net)}"
+    return f"The simulation succeeded: {done}. The transaction {cost}. Send it?"
 
 
 def sent_record(sent: "Sent") -> dict[str, Any]:
-    """The transaction as JSON: amounts in MIST, events by their names."""
+    """Return a transaction as JSON: amounts in MIST, events by their names."""
     from nexus_tools.sui.client import Executed
 
     cost = sent.cost
@@ -112,7 +114,7 @@ def sent_record(sent: "Sent") -> dict[str, Any]:
 
 
 def _effects(effects: "TransactionEffects") -> dict[str, list[str]]:
-    """The ids of the objects that a transaction created, changed and deleted."""
+    """Return the IDs of the objects that a transaction created, changed and deleted."""
     from nexus_tools.sui.types.effects import Absent, IdOperation
 
     found: dict[str, list[str]] = {"created": [], "changed": [], "deleted": []}
@@ -144,10 +146,10 @@ async def carry_out(
     *,
     question: Callable[[T], str],
 ) -> T:
-    """Rehearse a verb, ask with what that showed, and do it; in a dry run only rehearse.
+    """Simulate a transaction, ask for confirmation, and execute it. A dry run only simulates.
 
-    The rehearsal is a simulation. Raises what the verb raises: before anybody is asked, if the
-    chain would refuse it. A `question` that is empty is not asked.
+    Raises the errors of `verb`. If the chain would refuse the transaction, it raises before the
+    prompt. An empty `question` skips the prompt.
     """
     from asyncio import CancelledError
 
@@ -161,7 +163,7 @@ async def carry_out(
         if asked:
             output.confirm(asked, yes=False)
     try:
-        with output.progress("waiting for the network"), terminable():
+        with output.progress("waiting for the transaction"), terminable():
             return await verb(service)
     except CancelledError:
         _warn_of_interruption(output, session.last_sent)
@@ -169,28 +171,28 @@ async def carry_out(
 
 
 _RESULTS = {
-    "package publish": "the same command goes on from there, and pays for nothing twice",
-    "package upgrade": "`nexus-tools package upgrade show` shows its result",
-    "package": "`nexus-tools package show` shows its result",
-    "workflow publish": "`nexus-tools workflow list` shows its result",
-    "workflow": "`nexus-tools workflow executions` shows its result",
-    "schedule": "`nexus-tools schedule list` shows its result",
-    "ask": "`nexus-tools ask list` shows its result",
-    "wallet": "`nexus-tools wallet show` shows its result",
-    "leader": "`nexus-tools leader status` shows its result",
-    "tool invoke": "`nexus-tools invocation list` shows its result",
-    "invocation": "`nexus-tools invocation list` shows its result",
-    "admin": "`nexus-tools admin show` shows its result",
+    "package publish": "run the same command again to continue without paying twice",
+    "package upgrade": "run `nexus-tools package upgrade show` to see the result",
+    "package": "run `nexus-tools package show` to see the result",
+    "workflow publish": "run `nexus-tools workflow list` to see the result",
+    "workflow": "run `nexus-tools workflow executions` to see the result",
+    "schedule": "run `nexus-tools schedule list` to see the result",
+    "ask": "run `nexus-tools ask list` to see the result",
+    "wallet": "run `nexus-tools wallet show` to see the result",
+    "leader": "run `nexus-tools leader status` to see the result",
+    "tool invoke": "run `nexus-tools invocation list` to see the result",
+    "invocation": "run `nexus-tools invocation list` to see the result",
+    "admin": "run `nexus-tools admin show` to see the result",
 }
-"""Which command shows what an interrupted verb did: of a verb, or of all verbs of its noun."""
+"""How to see the result of an interrupted command, by command or by command group."""
 
 
 def _warn_of_interruption(output: Output, sent: "SignedTransaction | None") -> None:
     if sent is None:
-        output.warn("stopped before the transaction was sent")
+        output.warn("interrupted before the transaction was sent")
         return
     context = click.get_current_context(silent=True)
     noun, verb, *_ = [*(context.command_path.split()[1:] if context else []), "", ""]
     result = _RESULTS.get(f"{noun} {verb}") or _RESULTS.get(noun)
-    result = result or "`nexus-tools status` shows its result"
-    output.warn(f"the transaction {sent.digest} was sent, and may be executed: {result}")
+    result = result or "run `nexus-tools status` to see the result"
+    output.warn(f"transaction {sent.digest} was sent and may still be executed: {result}")

@@ -1,25 +1,28 @@
-"""`nexus-tools leader`: who closes invocations, and the daemon that does it."""
+"""The command group `nexus-tools leader`: registrations of leaders, and the Leader daemon.
+
+`run` starts the daemon; `own` finds the leader that a command acts on.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "list": "List the leaders, and what each did.",
+    "list": "List leaders with their track records.",
     "register": "Register a leader, lock its collateral, and activate it.",
     "run": "Run the Leader until Ctrl-C.",
     "status": "Show the leaders of the wallet.",
-    "worker": "Say whose keys close invocations in its name.",
-    "key": "Make and list the keys that sign tool calls.",
-    "activate": "Let new invocations name it.",
-    "deactivate": "Spare it new invocations.",
-    "unregister": "Start the timer after which the collateral can be claimed.",
-    "cancel-unregister": "Take the unregistration back.",
-    "claim": "Claim the collateral of the unregistered leader.",
-    "re-register": "Bring a claimed leader back.",
-    "top-up": "Bring back what was slashed of a suspended leader.",
-    "offer": "Offer it to another owner.",
-    "accept": "Take over a leader that was offered.",
+    "worker": "Manage the keys that close invocations for a leader.",
+    "key": "Create and list the keys that sign tool calls.",
+    "activate": "Start accepting new invocations.",
+    "deactivate": "Stop accepting new invocations.",
+    "unregister": "Unregister a leader.",
+    "cancel-unregister": "Cancel the unregistration of a leader.",
+    "claim": "Claim the collateral of an unregistered leader.",
+    "re-register": "Register a claimed leader again.",
+    "top-up": "Restore a suspended leader's collateral to the required amount.",
+    "offer": "Offer a leader to another account.",
+    "accept": "Accept a leader that was offered to you.",
 }
 PLACES = {
     "activate": "activity:activate",
@@ -36,4 +39,4 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Carry invocations from the chain to tools and close them with the outcomes."""
+    """Register and run a Leader, which dispatches invocations to tools and closes them."""

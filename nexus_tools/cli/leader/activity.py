@@ -1,4 +1,4 @@
-"""Whether new invocations may name a leader: `nexus-tools leader activate | deactivate`."""
+"""The commands `nexus-tools leader activate` and `deactivate`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @LEADER
 @writes
 async def activate(session: Session, which: str | None) -> None:
-    """Let new invocations name the leader."""
+    """Activate the leader, so that new invocations can name it."""
     await act(session, which, lambda leaders, leader: leaders.activate(leader), _told("active"))
 
 
@@ -25,7 +25,7 @@ async def activate(session: Session, which: str | None) -> None:
 @LEADER
 @writes
 async def deactivate(session: Session, which: str | None) -> None:
-    """Spare the leader new invocations; those that name it stay."""
+    """Stop accepting new invocations. Existing invocations that name the leader stay."""
     await act(session, which, lambda leaders, leader: leaders.deactivate(leader), _told("inactive"))
 
 

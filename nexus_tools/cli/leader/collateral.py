@@ -1,4 +1,4 @@
-"""The verbs around a leader's collateral: unregister, cancel, claim, re-register, top up."""
+"""The commands on a leader's collateral: unregister, cancel, claim, re-register, and top up."""
 
 import shlex
 
@@ -21,9 +21,9 @@ from nexus_tools.cli.shared.collateral import (
 @LEADER
 @writes
 async def unregister(session: Session, which: str | None) -> None:
-    """Take the leader out of use, and start the timer after which its collateral can be claimed.
+    """Unregister the leader, and start the delay after which its collateral can be claimed.
 
-    It can still close the invocations that name it, as long as it runs.
+    While it runs, it can still close the invocations that name it.
     """
     await act(session, which, lambda leaders, leader: leaders.unregister(leader), told_unregistered)
     if not (session.dry_run or session.output.as_json):
@@ -35,7 +35,7 @@ async def unregister(session: Session, which: str | None) -> None:
 @LEADER
 @writes
 async def cancel_unregister(session: Session, which: str | None) -> None:
-    """Take the unregistration back; whether the leader is active is as it was before."""
+    """Cancel the unregistration. The leader is active again if it was active before."""
     await act(
         session, which, lambda leaders, leader: leaders.cancel_unregister(leader), told_cancelled
     )
@@ -45,7 +45,7 @@ async def cancel_unregister(session: Session, which: str | None) -> None:
 @LEADER
 @writes
 async def claim(session: Session, which: str | None) -> None:
-    """Claim the collateral of the unregistered leader, once the delay is over."""
+    """Claim the collateral of the unregistered leader after the unregistration delay."""
     with claim_hints("nexus-tools leader unregister" + _named(which), "nexus-tools leader status"):
         await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
 
@@ -55,11 +55,11 @@ async def claim(session: Session, which: str | None) -> None:
 @click.option(
     "--collateral",
     type=AMOUNT,
-    help="What is locked, in SUI; by default the least that the registry takes.",
+    help="Collateral to lock, in SUI. Default: the registry's minimum.",
 )
 @writes
 async def re_register(session: Session, which: str | None, collateral: int | None) -> None:
-    """Bring the claimed leader back, with new collateral."""
+    """Register the claimed leader again with new collateral."""
     async with session.nexus() as nexus:
         leaders = nexus.leaders
         found = await own_leader(session, leaders, which)
@@ -83,10 +83,10 @@ async def re_register(session: Session, which: str | None, collateral: int | Non
 @LEADER
 @writes
 async def top_up(session: Session, which: str | None) -> None:
-    """Bring back what was slashed of the suspended leader."""
+    """Restore the suspended leader's collateral to the required amount."""
     await act(session, which, lambda leaders, leader: leaders.top_up(leader), told_topped_up)
 
 
 def _named(which: str | None) -> str:
-    """The option that names a leader again, as it was typed."""
+    """Return the option `--leader` with the user's value."""
     return f" --leader {shlex.quote(which)}" if which else ""

@@ -1,4 +1,4 @@
-"""Leaders that cannot work because none of their workers can pay for a closing."""
+"""Detection of leaders whose workers cannot pay for a transaction."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A leader without money for gas, and the command that sends some to one of its workers."""
+    """A leader without SUI for gas, and the command that funds one of its workers."""
 
     message: str
     remedy: str
@@ -24,13 +24,13 @@ class Shortage:
 
 
 async def shortages(client: "SuiClient", leaders: "Sequence[Leader]") -> tuple[Shortage, ...]:
-    """Return the active leaders that have workers, none of which can pay for one closing."""
-    able = [each for each in leaders if each.is_active and each.workers.entries]
+    """Return the active leaders with workers of which none can pay to close an invocation."""
+    able = [leader for leader in leaders if leader.is_active and leader.workers.entries]
     if not able:
         return ()
     price = await client.gas_price()
-    found = await asyncio.gather(*(_shortage(client, each, price) for each in able))
-    return tuple(each for each in found if each is not None)
+    found = await asyncio.gather(*(_shortage(client, leader, price) for leader in able))
+    return tuple(item for item in found if item is not None)
 
 
 async def _shortage(client: "SuiClient", leader: "Leader", price: int) -> Shortage | None:
@@ -39,12 +39,12 @@ async def _shortage(client: "SuiClient", leader: "Leader", price: int) -> Shorta
     workers = leader.workers.entries
     balances = await asyncio.gather(*map(client.balance_parts, workers))
     usable = dict(zip(workers, map(usable_mist, balances), strict=True))
-    richest, has_mist = max(usable.items(), key=lambda each: each[1])
+    richest, has_mist = max(usable.items(), key=lambda entry: entry[1])
     needs_mist = least_mist(price)
     if has_mist >= needs_mist:
         return None
     message = (
-        f"the leader {leader.name} cannot pay for gas: its richest worker {richest} can spend"
-        f" {units.sui(has_mist)}, and one closing needs {units.sui(needs_mist)}"
+        f"leader {leader.name} cannot pay for gas: its richest worker {richest} has"
+        f" {units.sui(has_mist)}, but closing an invocation needs {units.sui(needs_mist)}"
     )
     return Shortage(message, command_to_send(client.network, richest, needs_mist - has_mist))

@@ -1,4 +1,4 @@
-"""`nexus-tools leader key`: the keys with which a leader signs its tool calls."""
+"""The command group `nexus-tools leader key`, for keys that sign a leader's tool calls."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ def _leader(text: str) -> str:
 
 
 command = key_group(
-    "Make keys with which a leader signs its tool calls, and list them on chain for tools.",
-    "tools its public half",
+    "Manage the keys with which a leader signs its tool calls.",
+    "tools",
     "LEADER",
     _leader,
     "nexus-tools leader key add FILE",
@@ -31,7 +31,7 @@ command = key_group(
 @LEADER
 @writes
 async def add(session: Session, key: str, which: str | None) -> None:
-    """Let the key in a FILE, or with a public half, sign the leader's tool calls."""
+    """Add a key, given by a key file or a public key, that signs the leader's tool calls."""
     await _change(session, key, which, signs=True)
 
 
@@ -40,7 +40,7 @@ async def add(session: Session, key: str, which: str | None) -> None:
 @LEADER
 @writes
 async def remove(session: Session, key: str, which: str | None) -> None:
-    """Let the key sign no longer. Add the next one first, and wait until tools know it."""
+    """Remove a key of the leader. Add the next key first, and wait until tools know it."""
     await _change(session, key, which, signs=False)
 
 
@@ -48,7 +48,7 @@ async def remove(session: Session, key: str, which: str | None) -> None:
 @LEADER
 @reads
 async def list_keys(session: Session, which: str | None) -> None:
-    """List the keys of the leader that the chain has."""
+    """List the on-chain keys of the leader."""
     async with session.nexus(signing=False) as nexus:
         found = await own_leader(session, nexus.leaders, which)
     print_keys(session, found.keys.keys, f"the leader {found.name}")

@@ -1,12 +1,12 @@
-"""`nexus-tools leader list`: whom a requester names, and whom a tool accepts."""
+"""The command `nexus-tools leader list`, with the track record of each leader."""
 
 import click
 
 from nexus_tools.cli.framework import Session, complete_fqns, reads
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
 
-_NONE = "there is no leader yet: `nexus-tools leader register` makes one"
-_NONE_FITS = "no leader fits: `nexus-tools leader list` alone shows all of them"
+_NONE = "no leaders yet. Run `nexus-tools leader register` to register one"
+_NONE_FITS = "no matching leaders. Run `nexus-tools leader list` without options to list all"
 
 
 @click.command()
@@ -15,26 +15,26 @@ _NONE_FITS = "no leader fits: `nexus-tools leader list` alone shows all of them"
     "fqn",
     metavar="FQN",
     shell_complete=complete_fqns,
-    help="Only leaders that this tool accepts.",
+    help="List only leaders that this tool accepts.",
 )
-@click.option("--active", is_flag=True, help="Only leaders that new invocations can name.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+@click.option("--active", is_flag=True, help="List only active leaders.")
+@click.option("--limit", type=click.IntRange(min=1), help="Maximum number of leaders to list.")
 @reads
 async def command(session: Session, *, fqn: str | None, active: bool, limit: int | None) -> None:
-    """List the leaders with what they did, the most reliable of the active ones first.
+    """List leaders with their track records, the most reliable of the active ones first.
 
-    Settled, failed, missed: invocations that a leader closed with the tool's answer, refused or was
-    overloaded with, and let pass. Each pair of requester and tool counts once, by the latest one.
-    Latency is the median time from a request to its answer. All that is read from the events that
-    the node keeps.
+    `Settled` counts invocations that a leader closed with the tool's answer, `Failed` those that it
+    refused or could not dispatch, and `Missed` those that it did not close in time. Each pair of
+    requester and tool counts once, with its latest invocation. `Latency` is the median time from a
+    request to its answer. The numbers come from the events that the node keeps.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry and its events"):
             tool = None if fqn is None else await nexus.tools.get(fqn)
             found = [
-                each
-                for each in await nexus.leaders.list()
-                if (tool is None or tool.accepts(each.id)) and (each.is_active or not active)
+                item
+                for item in await nexus.leaders.list()
+                if (tool is None or tool.accepts(item.id)) and (item.is_active or not active)
             ]
             rows = (await leaders_by_record(nexus.leaders, found))[:limit]
     if not session.output.as_json:

@@ -1,4 +1,4 @@
-"""The leader that a command of its owner is about, and what such a command does."""
+"""Selection of the wallet's leader, and the runner of commands on it."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     Tell = Callable[[LeaderRegistry, Sent, str], tuple[str, dict[str, Any]]]
 
 LEADER = click.option(
-    "--leader", "which", help="The leader's id, or its name, if the wallet has several."
+    "--leader", "which", help="ID or name of the leader. Required if the wallet has several."
 )
 """The option of commands on one leader of the wallet; `own_leader` finds which one is meant."""
 
 
 async def own_leader(session: Session, leaders: "LeaderRegistry", which: str | None) -> "Leader":
-    """The leader with that id, or of those that the wallet owns the one of that name, or the only.
+    """Return the leader with an ID, or the wallet's leader with a name, or its only leader.
 
     Raises `leader_missing`, `leader_ambiguous` or `unknown_leader`.
     """
@@ -35,40 +35,40 @@ async def own_leader(session: Session, leaders: "LeaderRegistry", which: str | N
 
 
 def only_one(found: "tuple[Leader, ...]", which: str | None, none: str) -> "Leader":
-    """The leader of that name among those that are meant, or the only one of them.
+    """Return the leader with a name among the candidates, or the only candidate.
 
-    `none` says that there is none. Raises `leader_missing` or `leader_ambiguous`.
+    `none` is the message without candidates. Raises `leader_missing` or `leader_ambiguous`.
     """
-    named = tuple(each for each in found if which in (None, each.name))
+    named = tuple(item for item in found if which in (None, item.name))
     if not named:
         raise NotFoundError(
             "leader_missing",
-            f"{none} that is called {which[:80]!r}" if which else none,
-            hint=f"name one of {_listed(found)}"
+            f"{none} named {which[:80]!r}" if which else none,
+            hint=f"Use one of {_listed(found)}."
             if found
-            else "`nexus-tools leader register` makes one",
+            else "Run `nexus-tools leader register` to register one.",
         )
     if len(named) > 1:
         raise UsageError(
             "leader_ambiguous",
-            f"{len(named)} leaders are meant",
-            hint=f"name one by its id with --leader: {_listed(named)}",
+            f"the leader is ambiguous: {len(named)} leaders match",
+            hint=f"Pass the ID of one with --leader: {_listed(named)}.",
         )
     return named[0]
 
 
 def run_command(session: Session, wallet: str) -> str:
-    """How a leader is run here, with the option `wallet` of its worker's key."""
+    """Return the command that runs a leader, with the option `wallet` of its worker's key."""
     loopback = " --allow-loopback" if session.network().is_localnet else ""
     return "nexus-tools leader run" + wallet + loopback
 
 
 def _listed(leaders: "tuple[Leader, ...]") -> str:
-    return ", ".join(f"{each.id} ({each.name})" for each in leaders)
+    return ", ".join(f"{leader.id} ({leader.name})" for leader in leaders)
 
 
 async def act(session: Session, which: str | None, verb: "Verb", tell: "Tell") -> None:
-    """Do a verb on a leader of the wallet as `carry_out` does, and report what `tell` says."""
+    """Run an action on the wallet's leader with `carry_out`, and report the result of `tell`."""
     async with session.nexus() as nexus:
         leaders = nexus.leaders
         found = await own_leader(session, leaders, which)

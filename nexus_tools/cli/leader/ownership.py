@@ -1,4 +1,4 @@
-"""Who owns a leader, and who takes it over: `nexus-tools leader offer | accept`."""
+"""The commands `nexus-tools leader offer` and `accept`, which transfer a leader."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @LEADER
 @writes
 async def offer(session: Session, who: str | None, which: str | None, *, cancel: bool) -> None:
-    """Offer the leader to WHO, an address or a key by its alias, who has to accept it.
+    """Offer the leader to WHO, an address or the alias of a key.
 
-    Until then everything stays as it is, and --cancel takes the offer back.
+    Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
     """
     to = offered_address(session, who, cancel=cancel)
 
@@ -36,10 +36,10 @@ async def offer(session: Session, who: str | None, which: str | None, *, cancel:
 @LEADER
 @writes
 async def accept(session: Session, which: str | None) -> None:
-    """Take over the leader that was offered to the wallet.
+    """Accept the leader that was offered to your wallet.
 
-    Name, collateral and record stay. In the same transaction you become its only worker, and its
-    keys are removed, so that nobody else works in its name.
+    Its name, collateral and track record stay. The same transaction makes you its only worker and
+    removes its keys, so that the former owner can no longer act for it.
     """
     from nexus_tools.tool import public_key_text
 
@@ -49,13 +49,13 @@ async def accept(session: Session, which: str | None) -> None:
         if which is not None and which.startswith("0x"):
             found = await leaders.find(which)
         else:
-            offered = tuple(each for each in await leaders.list() if each.owner.offered == wallet)
+            offered = tuple(item for item in await leaders.list() if item.owner.offered == wallet)
             found = only_one(offered, which, f"no leader is offered to {wallet}")
         removed = {
-            "workers_removed": [str(each) for each in found.workers.entries if each != wallet],
+            "workers_removed": [str(entry) for entry in found.workers.entries if entry != wallet],
             "keys_removed": [public_key_text(key) for key in found.keys.keys],
         }
-        done = f"took over the leader {found.name} of {found.owner.owner}"
+        done = f"accepted the leader {found.name} from {found.owner.owner}"
         collateral = units.sui(found.collateral.balance_mist)
         lost = f"{len(removed['workers_removed'])} workers and {len(removed['keys_removed'])} keys"
         sent = await carry_out(
@@ -63,13 +63,13 @@ async def accept(session: Session, which: str | None) -> None:
             leaders,
             lambda service: service.accept(found.id),
             question=lambda rehearsed: asked(
-                f"{done}; its name, its collateral of {collateral} and its record stay, you are"
-                f" its only worker, {lost} of the former owner are removed",
+                f"{done}; its name, collateral of {collateral} and track record stay, you become"
+                f" its only worker, and {lost} of the former owner are removed",
                 rehearsed,
             ),
         )
     report(session.output, sent, done, {"leader": str(found.id), **removed})
     if not session.dry_run:
         session.output.note(
-            "`nexus-tools leader worker add` and `nexus-tools leader key add` add yours"
+            "next: `nexus-tools leader worker add` and `nexus-tools leader key add` add your keys"
         )

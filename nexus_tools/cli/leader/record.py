@@ -1,4 +1,4 @@
-"""A leader as commands print it: its state, its collateral, and what it did."""
+"""The output of leaders: state, collateral and track record."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ COLUMNS = {
 def leader_document(
     leader: "Leader", now_ms: int, record: "LeaderRecord | None" = None
 ) -> dict[str, Any]:
-    """All of a leader, as JSON: amounts in MIST, times in ms; with what it did if that is known."""
+    """Return a leader as JSON, in MIST and ms, with its track record if that is known."""
     from msgspec.structs import asdict
 
     from nexus_tools.tool import public_key_text
@@ -48,7 +48,7 @@ def leader_document(
 
 
 def leader_for_people(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with amounts in SUI, times in words, and numbers for lists."""
+    """Return a leader for display: amounts in SUI, times as text, and counts instead of lists."""
     words = units.in_words(document) | collateral_in_words(document)
     return words | {"workers": len(document["workers"]), "keys": len(document["keys"])}
 
@@ -56,11 +56,11 @@ def leader_for_people(document: dict[str, Any]) -> dict[str, Any]:
 async def leaders_by_record(
     leaders: "LeaderRegistry", found: "Sequence[Leader]"
 ) -> list[dict[str, Any]]:
-    """The documents of these leaders with what events tell of each, the most reliable first."""
+    """Return leaders as JSON with their track records, the most reliable first."""
     from nexus_tools.registry import LeaderRecord, read_records
 
     records = await read_records(leaders)
     now_ms = await leaders.client.now_ms()
-    known = [(each, records.get(each.id, LeaderRecord())) for each in found]
+    known = [(item, records.get(item.id, LeaderRecord())) for item in found]
     known.sort(key=lambda pair: (not pair[0].is_active, -pair[1].reliability, pair[0].index))
     return [leader_document(leader, now_ms, record) for leader, record in known]

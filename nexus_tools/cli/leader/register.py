@@ -1,4 +1,4 @@
-"""`nexus-tools leader register`: a leader, and who works for it."""
+"""The command `nexus-tools leader register`."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--name", help="What the leader is called; the key's alias by default.")
+@click.option("--name", help="Name of the leader. Default: the alias of the key.")
 @click.option(
     "--collateral",
     type=AMOUNT,
-    help="What is locked, in SUI; by default the least that the registry takes.",
+    help="Collateral to lock, in SUI. Default: the registry's minimum.",
 )
 @click.option(
     "--worker",
     "workers",
     multiple=True,
     type=ACCOUNT,
-    help="Who closes invocations in its name; may be repeated. By default the key that signs.",
+    help="Account that closes invocations for the leader. May be repeated. Default: the key that"
+    " signs.",
 )
 @click.option(
     "--key",
     "keys",
     multiple=True,
     metavar="FILE|KEY",
-    help="What signs its requests to tools: the file of a key, or its public half; may be"
-    " repeated.",
+    help="Key that signs requests to tools: a key file, or a public key. May be repeated.",
 )
-@click.option("--inactive", is_flag=True, help="Let no invocation name it yet.")
+@click.option("--inactive", is_flag=True, help="Do not activate the leader yet.")
 @writes
 async def command(
     session: Session,
@@ -55,9 +55,11 @@ async def command(
 ) -> None:
     """Register a leader, lock its collateral, and activate it.
 
-    Its owner is the key that signs. Workers are the keys that lie on machines: they close
-    invocations for the fees, and can do nothing else. If the key owns a leader of this name
-    already, nothing is registered, even if another process registers it at the same moment.
+    The key that signs becomes the owner. Workers are the keys on the machines that run the Leader.
+    They
+    close invocations for the fees and have no other rights. If the key already owns a leader with
+    this
+    name, nothing is registered, even if another process registers it at the same time.
     """
     known_as = name or session.settings.locate_account(session.wallet_name).what.alias
     public_keys = [read_public_key(key) for key in keys]
@@ -71,7 +73,7 @@ async def command(
         made = [] if session.dry_run else [await nexus.leaders.get(leader)]
         poor = await shortages(nexus.client, made)
     if owned and session.yes:
-        session.output.warn(f"{_besides(owned)}Name one of them with --leader from now on")
+        session.output.warn(f"{_besides(owned)}Pass --leader to commands to select one of them")
     record = {
         "leader": str(leader),
         "name": known_as,
@@ -85,11 +87,11 @@ async def command(
         command = run_command(session, session.wallet_option(addresses[0]))
         for shortage in poor:
             session.output.warn(str(shortage))
-        session.output.note(f"`{command}` lets it work")
+        session.output.note(f"next: `{command}`")
 
 
 class _Registered(NamedTuple):
-    """A new leader, and those that its owner had before."""
+    """A new leader, and the other leaders of its owner."""
 
     sent: "Sent"
     leader: "Address"
@@ -104,7 +106,7 @@ async def _register_once(
     collateral: int | None,
     terms: "Mapping[str, Any]",
 ) -> _Registered | None:
-    """Register a leader, unless the wallet owns one of this name, which is reported."""
+    """Register a leader, or report the wallet's leader with this name and return None."""
     while True:
         state = await leaders.state()
         owned = await leaders.owned_by(session.own_address())
@@ -148,7 +150,7 @@ async def _register(
 
 
 def _report_existing(session: Session, leader: "Leader") -> None:
-    """Report the leader of that name. Raises `leader_gone` if it was unregistered."""
+    """Report the existing leader. Raises `leader_gone` if it was unregistered."""
     from nexus_tools.contracts import LeaderState
 
     state = leader.state
@@ -159,9 +161,9 @@ def _report_existing(session: Session, leader: "Leader") -> None:
         raise NotNowError(
             "leader_gone",
             f"your leader {leader.name} is {state.value}: {leader.id}",
-            hint=f"{back} brings it back; --name registers another",
+            hint=f"Run {back} to restore it, or pass --name to register another.",
         )
-    session.output.done(f"the leader {leader.name} is registered already, nothing was sent")
+    session.output.done(f"the leader {leader.name} is already registered, nothing was sent")
     record: dict[str, Any] = {
         "leader": str(leader.id),
         "name": leader.name,
@@ -175,10 +177,10 @@ def _report_existing(session: Session, leader: "Leader") -> None:
     session.output.record(units.in_words(record | {"workers": ", ".join(record["workers"])}))
     if state is LeaderState.INACTIVE:
         activate = f"nexus-tools leader activate --leader {leader.id}"
-        session.output.note(f"`{activate}` lets invocations name it")
+        session.output.note(f"next: `{activate}`")
 
 
 def _besides(owned: "Sequence[Leader]") -> str:
-    """Name the leaders that the wallet owns already."""
-    named = ", ".join(f"{each.name} ({each.id})" for each in owned)
-    return f"You own the leader {named} already. " if owned else ""
+    """Describe the leaders that the wallet already owns."""
+    named = ", ".join(f"{leader.name} ({leader.id})" for leader in owned)
+    return f"You already own the leader {named}. " if owned else ""

@@ -1,4 +1,4 @@
-"""`nexus-tools leader run`: the Leader as a process: its configuration, its log, its signals."""
+"""The command `nexus-tools leader run`: configuration, log and signals of the Leader."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ _OPTIONS = (
 
 @click.command()
 @click.option(
-    "--leader", "which", help="The leader's id, or its name, if the worker works for several."
+    "--leader", "which", help="ID or name of the leader. Required if the worker has several."
 )
 @click.option(
     "--worker",
@@ -51,26 +51,29 @@ _OPTIONS = (
     multiple=True,
     metavar="ALIAS",
     shell_complete=complete_keys,
-    help="A key of a worker, by its alias or address; may be repeated. By default the key that"
-    " signs.",
+    help="Key of a worker, by its alias or address. May be repeated. Default: the key that signs.",
 )
-@click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file.")
+@click.option(
+    "--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file of the journal."
+)
 @reaches
 @click.option(
     "--health-port",
     type=click.IntRange(0, 65_535),
-    help="Serve /healthz, /readyz and /metrics on this port.",
+    help="Port for /healthz, /readyz and /metrics. Default: not served.",
 )
-@click.option("--health-host", help="Serve them at this IP address; 127.0.0.1 by default.")
-@click.option("--max-concurrent", type=int, help="Tool calls at the same time.")
-@click.option("--max-concurrent-per-tool", type=int, help="Calls of one tool at the same time.")
+@click.option("--health-host", help="IP address of --health-port. Default: 127.0.0.1.")
+@click.option("--max-concurrent", type=int, help="Maximum number of concurrent tool calls.")
+@click.option(
+    "--max-concurrent-per-tool", type=int, help="Maximum number of concurrent calls of one tool."
+)
 @click.option(
     "--storage",
     "storages",
     multiple=True,
     metavar="NAME=URL",
-    help="Where inputs are fetched that are kept in this storage, not on chain: a URL with {key}"
-    " in it. May be repeated.",
+    help="URL, with the placeholder {key}, from which remote values of the storage NAME are"
+    " fetched. May be repeated.",
 )
 @LOG_FORMAT
 @reads
@@ -81,21 +84,24 @@ async def command(
     log_format: str | None,
     **options: Any,
 ) -> None:
-    """Run the Leader until Ctrl-C: then it finishes what is running.
+    """Run the Leader until Ctrl-C, then finish pending work and exit.
 
-    It acts for the leader of which its key is a worker, and which need not be owned by that key:
-    `nexus-tools leader worker` says whose keys are. Fees come to the worker that closes an
-    invocation, and pay for its gas.
+    The Leader acts for the leader that has its key as a worker (see `nexus-tools leader worker`).
+    The
+    key does not need to own the leader. The worker that closes an invocation receives the fee,
+    which
+    pays for its gas.
 
-    The rest of its configuration is read from NEXUS_TOOLS_LEADER_… in the environment. It
-    remembers in its journal what it has seen and sent, by default in the data directory.
+    Other settings are read from environment variables NEXUS_TOOLS_LEADER_…. The journal records
+    what
+    the Leader has seen and sent. Default: a file in the data directory.
     """
     from nexus_tools.sui.support.logs import is_json, log_to_stderr
 
     form = log_format or ("json" if session.output.as_json else None)
     log_to_stderr(form)
     with _told_as_logs(session) if is_json(form) else nullcontext():
-        signers = [session.settings.find_key(each) for each in workers] or [session.signer()]
+        signers = [session.settings.find_key(worker) for worker in workers] or [session.signer()]
         deployment, leader = await _identity(session, which, signers, options)
         await _run(session, deployment, leader, signers, options)
 
@@ -103,9 +109,9 @@ async def command(
 async def _identity(
     session: Session, which: str | None, signers: "Sequence[KeyPair]", options: dict[str, Any]
 ) -> "tuple[Deployment, Address]":
-    """The package and the leader, as the node knows them: one that is away is waited for.
+    """Return the package and the leader, and wait for the node if it is unreachable.
 
-    Meanwhile the Leader is alive, and not ready.
+    While it waits, the health server reports the Leader as alive but not ready.
     """
     import asyncio
 
@@ -135,25 +141,25 @@ async def _identity(
 async def _worked_for(
     session: Session, leaders: "LeaderRegistry", which: str | None, worker: "Address"
 ) -> "Address":
-    """The leader that is named, or the only one for which the address works."""
+    """Return the named leader, or the only one that has the address as a worker."""
     if which is not None and which.startswith("0x"):
         return (await leaders.find(which)).id
     everybody = await leaders.list()
-    worked_by = tuple(each for each in everybody if worker in each.workers.entries)
+    worked_by = tuple(leader for leader in everybody if worker in leader.workers.entries)
     try:
-        return only_one(worked_by, which, f"{worker} is no worker of any leader").id
+        return only_one(worked_by, which, f"{worker} is not a worker of any leader").id
     except NotFoundError as error:
-        workers = (address for each in everybody for address in each.workers.entries)
+        workers = (address for leader in everybody for address in leader.workers.entries)
         options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
         if options and not worked_by:
             commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
-            error.hint = f"keys of yours work for leaders: {commands}"
+            error.hint = f"Other keys of yours are workers of leaders. Run {commands}."
         raise
 
 
 @contextmanager
 def _told_as_logs(session: Session) -> Iterator[None]:
-    """Whoever reads the log as JSON finds JSON alone: errors are lines of it, too."""
+    """Log errors as JSON, so that stderr contains nothing but JSON lines."""
     session.output.quiet = True
     try:
         yield
@@ -172,9 +178,9 @@ async def _run(
     signers: "Sequence[KeyPair]",
     options: dict[str, Any],
 ) -> None:
-    """Run until SIGINT or SIGTERM, and then finish what is running.
+    """Run until SIGINT or SIGTERM, then finish pending work.
 
-    Raises what keeps the Leader from starting.
+    Raises errors that keep the Leader from starting.
     """
     import asyncio
 
@@ -205,11 +211,11 @@ async def _once_ready(
     health = f", health at {url}" if url else ""
     await _until_workers_can_pay(session, leader, f"the leader {leader_id} is not ready{health}")
     _log.info("works", leader=str(leader_id), **({"health": url} if url else {}))
-    session.output.done(f"the leader {leader_id} works{health}; Ctrl-C stops it")
+    session.output.done(f"the leader {leader_id} is running{health}; press Ctrl-C to stop")
 
 
 async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) -> None:
-    """Warn once while no worker can close anything, and return when one can."""
+    """Warn once while no worker can pay for gas, and return when one can."""
     import asyncio
 
     is_told = False
@@ -217,7 +223,7 @@ async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) 
         if not is_told:
             is_told = True
             _log.warning("not_ready", workers=problem)
-            if not session.output.quiet:  # the log has it already
+            if not session.output.quiet:  # in JSON, the log line above reports it
                 session.output.warn(f"{said}: {problem}")
         await asyncio.sleep(_PAUSE_S)
 
@@ -238,10 +244,10 @@ def _health_url(config: "LeaderConfig", port: int | None) -> str:
 def _config(
     session: Session, leader_id: "Address | None", options: dict[str, Any]
 ) -> "LeaderConfig":
-    """What the environment sets, overruled by what was given as options."""
+    """Return the configuration of the environment, overridden by the options."""
     from nexus_tools.leader import LeaderConfig
 
-    # While its id is not known, nobody opens its journal.
+    # While the ID is unknown, the journal is not opened.
     journal = session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | reach(options)

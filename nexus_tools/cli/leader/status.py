@@ -1,4 +1,4 @@
-"""`nexus-tools leader status`: the leaders of the wallet."""
+"""The command `nexus-tools leader status`."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ _COLUMNS = COLUMNS | {
     "slash": "Pending slash",
     "offered": "Offered to",
     "workers": "Workers",
-    "balance": "Least balance of a worker",
+    "balance": "Lowest worker balance",
 }
 
 
@@ -23,9 +23,9 @@ _COLUMNS = COLUMNS | {
 @LEADER
 @reads
 async def command(session: Session, which: str | None) -> None:
-    """Show the leaders of the wallet: their state, their collateral, what they did.
+    """Show the wallet's leaders: state, collateral, track record and workers.
 
-    A worker pays the gas of the invocations that it closes: its balance should not run out.
+    A worker pays the gas of the invocations that it closes, so keep its balance above zero.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -40,12 +40,12 @@ async def command(session: Session, which: str | None) -> None:
             poor = await shortages(leaders.client, found)
             for row in rows:
                 balances = await asyncio.gather(
-                    *(leaders.client.balance(Address.parse(each)) for each in row["workers"])
+                    *(leaders.client.balance(Address.parse(worker)) for worker in row["workers"])
                 )
                 row["balance_mist"] = min(balances, default=None)
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
-    empty = "the wallet owns no leader: `nexus-tools leader register` makes one"
+    empty = "the wallet owns no leaders. Run `nexus-tools leader register` to register one"
     session.output.table(rows, _COLUMNS, empty=empty)
-    for each in (*slashed, *poor):
-        session.output.warn(str(each))
+    for shortage in (*slashed, *poor):
+        session.output.warn(str(shortage))

@@ -1,4 +1,4 @@
-"""`nexus-tools leader worker`: whose keys, on machines, close invocations in a leader's name."""
+"""The command group `nexus-tools leader worker`."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Say whose keys close invocations in a leader's name, for its fees, and nothing else."""
+    """Manage the keys that close invocations for a leader. Workers have no other rights."""
 
 
 @command.command()
@@ -24,7 +24,7 @@ def command() -> None:
 @LEADER
 @writes
 async def add(session: Session, who: str, which: str | None) -> None:
-    """Let an address, or a key by its alias, work for the leader."""
+    """Add a worker to the leader."""
     await _change(session, who, which, is_worker=True)
 
 
@@ -33,7 +33,7 @@ async def add(session: Session, who: str, which: str | None) -> None:
 @LEADER
 @writes
 async def remove(session: Session, who: str, which: str | None) -> None:
-    """Let an address, or a key by its alias, work for the leader no longer."""
+    """Remove a worker from the leader."""
     await _change(session, who, which, is_worker=False)
 
 
@@ -41,7 +41,7 @@ async def remove(session: Session, who: str, which: str | None) -> None:
 @LEADER
 @reads
 async def list_workers(session: Session, which: str | None) -> None:
-    """List the workers of the leader, and what each has for gas."""
+    """List the workers of the leader and their balances."""
     async with session.nexus(signing=False) as nexus:
         leaders = nexus.leaders
         found = await own_leader(session, leaders, which)
@@ -53,15 +53,15 @@ async def list_workers(session: Session, which: str | None) -> None:
     if not session.output.as_json:
         rows = [units.in_words(row) for row in rows]
     columns = {"worker": "Worker", "balance": "Balance"}
-    session.output.table(rows, columns, empty=f"the leader {found.name} has no worker")
+    session.output.table(rows, columns, empty=f"the leader {found.name} has no workers")
 
 
 async def _change(session: Session, who: str, which: str | None, *, is_worker: bool) -> None:
     worker = session.address_of(who)
 
     def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
-        works = "works" if is_worker else "no longer works"
-        return f"{who} {works} for {whose}", {"worker": str(worker)}
+        works = "is now a worker" if is_worker else "is no longer a worker"
+        return f"{who} {works} of {whose}", {"worker": str(worker)}
 
     await act(
         session,

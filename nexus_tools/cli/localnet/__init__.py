@@ -1,20 +1,23 @@
-"""`nexus-tools localnet`: a Sui network in one process."""
+"""The command group `nexus-tools localnet`: a Sui network in one process.
+
+`process` runs it, `lifecycle` and `control` have the commands, `trace` prints transactions.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "start": "Start a localnet; with --detach, in the background.",
-    "status": "Show where the localnet listens, its chain and its time.",
-    "stop": "Stop the localnet, and wait until it has ended.",
-    "reset": "Stop the localnet, remove its state, and start it again.",
+    "start": "Start a localnet. With --detach, run it in the background.",
+    "status": "Show the localnet's URL, chain, and time.",
+    "stop": "Stop the localnet.",
+    "reset": "Delete the localnet's state and restart it.",
     "faucet": "Send SUI to an address, or to the key that signs.",
-    "advance-clock": "Let time pass on the chain.",
-    "advance-epoch": "End the epoch, and begin the next one.",
-    "snapshot": "Name the present, to come back to it with `revert`.",
-    "revert": "Go back to a snapshot.",
-    "trace": "Show what a transaction did or would do, call by call.",
+    "advance-clock": "Advance the clock of the chain.",
+    "advance-epoch": "End the epoch and start the next one.",
+    "snapshot": "Take a snapshot of the localnet.",
+    "revert": "Revert the localnet to a snapshot.",
+    "trace": "Trace a transaction call by call.",
 }
 PLACES = {
     "start": "lifecycle:start",
@@ -30,8 +33,8 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """A Sui network in one process, for development and tests.
+    """Run a local Sui network for development and tests.
 
-    Commands on the network `localnet` find it by themselves. `start --name NAME` starts another one
-    beside it, which is the network NAME.
+    Commands with the network `localnet` find it automatically. To run several localnets, pass
+    `--name NAME` to `start` and use the network NAME.
     """

@@ -1,4 +1,4 @@
-"""Steering the running localnet: its clock, its epochs, its snapshots."""
+"""The commands that control the clock, epochs and snapshots of a running localnet."""
 
 from typing import Any
 
@@ -27,11 +27,11 @@ _GONE = "snapshot_gone"
 )
 @reads
 async def advance_clock(session: Session, duration: int) -> None:
-    """Let DURATION pass on the chain: `7d`, `6 d 23 h`, `500ms`."""
+    """Advance the clock of the chain by DURATION: `7d`, `6 d 23 h`, `500ms`."""
     async with session.client() as client:
         response = await client.connection.call(_ADVANCE_CLOCK, duration_ms=duration)
     now_ms = int(response.timestamp_ms)
-    session.output.done(f"it is {units.utc(now_ms)} on the localnet")
+    session.output.done(f"the localnet's clock is now {units.utc(now_ms)}")
     if session.output.as_json:
         session.output.document({"time_ms": now_ms, "advanced_ms": duration})
 
@@ -40,14 +40,15 @@ async def advance_clock(session: Session, duration: int) -> None:
 @ONE_OF_YOURS
 @local
 async def advance_epoch(session: Session, network_name: str | None) -> None:
-    """End the epoch, and begin the next one.
+    """End the epoch and start the next one.
 
-    Fees go to those who have staked; after epochs of a day or more, so does the subsidy of the
-    network. `advance-clock` lets a day pass.
+    Stakers receive the fees. After an epoch of at least a day they also receive the network's
+    subsidy.
+    To make a day pass, use `advance-clock`.
     """
     running = named_localnet(session, network_name)
     response = await _post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
-    session.output.done(f"epoch {response['epoch']} has begun on the localnet")
+    session.output.done(f"epoch {response['epoch']} has started on the localnet")
     if session.output.as_json:
         session.output.document(response)
 
@@ -56,7 +57,7 @@ async def advance_epoch(session: Session, network_name: str | None) -> None:
 @ONE_OF_YOURS
 @local
 async def snapshot(session: Session, network_name: str | None) -> None:
-    """Name the present of the localnet, to come back to it with `revert`."""
+    """Take a snapshot of the localnet and print its name for `revert`."""
     running = named_localnet(session, network_name)
     response = await _post(running, "/snapshot", {}, refusal=_GONE)
     session.output.record({"snapshot": f"{response['checkpoint']}{_SEPARATOR}{response['digest']}"})
@@ -64,19 +65,19 @@ async def snapshot(session: Session, network_name: str | None) -> None:
 
 @click.command()
 @click.argument("name", metavar="SNAPSHOT")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @ONE_OF_YOURS
 @local
 async def revert(session: Session, name: str, network_name: str | None, *, yes: bool) -> None:
-    """Go back to SNAPSHOT: whatever happened since did not happen.
+    """Revert the localnet to SNAPSHOT. All later transactions are lost.
 
-    The clock goes back, too. Programs that follow the chain have to connect anew.
+    The clock is reset as well. Programs that follow the chain have to reconnect.
     """
     place = _parse_snapshot(name)
     running = named_localnet(session, network_name)
-    session.output.confirm(f"Forget all that happened since {name}?", yes=yes)
+    session.output.confirm(f"Discard everything since {name}?", yes=yes)
     await _post(running, "/revert", place, refusal=_GONE)
-    session.output.done(f"the localnet is back at {name}")
+    session.output.done(f"reverted the localnet to {name}")
     if session.output.as_json:
         session.output.document({"snapshot": name})
 
@@ -85,13 +86,13 @@ async def revert(session: Session, name: str, network_name: str | None, *, yes: 
 
 
 def _parse_snapshot(name: str) -> dict[str, Any]:
-    """Read a name that `snapshot` gave. Raises `snapshot_invalid`."""
+    """Parse a name that `snapshot` printed. Raises `snapshot_invalid`."""
     number, separator, digest = name.partition(_SEPARATOR)
     if not (separator and number.isascii() and number.isdigit() and digest):
         raise UsageError(
             "snapshot_invalid",
-            f"{name[:80]!r} is not the name of a snapshot",
-            hint="`nexus-tools localnet snapshot` gives one",
+            f"{name[:80]!r} is not a valid snapshot name",
+            hint="Run `nexus-tools localnet snapshot` to create a snapshot.",
         )
     return {"checkpoint": int(number), "digest": digest}
 
@@ -99,9 +100,9 @@ def _parse_snapshot(name: str) -> dict[str, Any]:
 async def _post(
     running: RunningLocalnet, path: str, document: dict[str, Any], *, refusal: str
 ) -> dict[str, Any]:
-    """Send a JSON object, and give the one that comes back.
+    """Send a JSON object and return the JSON response.
 
-    Raises `localnet_unreachable`, and an error with the code `refusal` if it is not accepted.
+    Raises `localnet_unreachable`, and an error with the code `refusal` if the request is refused.
     """
     import httpx
 

@@ -1,4 +1,4 @@
-"""`nexus-tools localnet faucet`: SUI, from the localnet or from the faucet of a test network."""
+"""The command `nexus-tools localnet faucet`, for localnets and test networks."""
 
 import click
 
@@ -8,18 +8,19 @@ from nexus_tools.settings.running_localnet import start_command
 from nexus_tools.sui.support import units
 
 _TYPED = len("0x") + 8
-"""The most characters of a typed address. A longer one may be a copy that lost a digit."""
+"""Maximum length of a short address. A longer one may be a copy that lost a digit."""
 
 
 @click.command()
 @click.argument("address", required=False)
-@click.option("--amount", type=AMOUNT, help="In SUI; what the faucet gives by default.")
+@click.option("--amount", type=AMOUNT, help="Amount in SUI. Default: the faucet's portion.")
 @reads
 async def command(session: Session, address: str | None, amount: int | None) -> None:
-    """Send SUI to ADDRESS, or a key by its alias; without it, to the key that signs.
+    """Send SUI to ADDRESS, an address or the alias of a key. Default: the key that signs.
 
-    A localnet gives exactly the amount. The faucets of devnet and testnet give whole portions: as
-    many are sent as it takes to have the amount at least.
+    A localnet sends exactly the amount. The faucets of devnet and testnet send fixed portions,
+    which
+    are requested until they reach the amount.
     """
     from nexus_tools.sui.client import request_sui
 
@@ -30,7 +31,7 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
         recipient = session.address_of(address, short=len(address) <= _TYPED)
     given, digests = 0, dict[str, None]()
     timeout_s = session.settings.timeout_s
-    with session.output.progress("asking the faucet"):
+    with session.output.progress("requesting SUI from the faucet"):
         while not digests or (amount is not None and given < amount):
             missing = None if amount is None else amount - given
             try:
@@ -39,7 +40,9 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
                 if not error.details.get("timeout_s") and session.settings.lacks_localnet(
                     network.name
                 ):
-                    error.hint = f"`{start_command(network.endpoint().port)}` starts a localnet"
+                    error.hint = (
+                        f"Run `{start_command(network.endpoint().port)}` to start a localnet."
+                    )
                 raise
             for gift in gifts:
                 given += gift.amount

@@ -20,7 +20,7 @@ from nexus_tools.settings.running_localnet import (
 )
 from nexus_tools.sui.support import units
 
-_KEEP = "`nexus-tools localnet start --state FOLDER` keeps one through restarts"
+_KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
 
 
 @click.command()
@@ -30,44 +30,44 @@ _KEEP = "`nexus-tools localnet start --state FOLDER` keeps one through restarts"
     default=USUAL_PORT,
     show_default=True,
     envvar=environment.LOCALNET_PORT,
-    help="The port on 127.0.0.1; 0 takes a free one. With --name, the default is 0.",
+    help="Port on 127.0.0.1. Port 0 selects a free port. With --name, the default is 0.",
 )
 @click.option(
     "--name",
     default=USUAL_NAME,
     show_default=True,
-    help="The name of the localnet. Commands find it with `--network NAME`.",
+    help="Name of the localnet. Select it in commands with `--network NAME`.",
 )
 @click.option(
     "--state",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep everything in this folder through restarts.",
+    help="Folder in which to keep the state across restarts. Default: in memory.",
 )
 @click.option(
     "--randomness-seed",
     metavar="TEXT",
-    help="What random bytes follow from, from now on; by default, a secret of the network.",
+    help="Seed of the chain's random bytes. Default: a secret of the network.",
 )
 @FRAMEWORK_FROM
 @click.option(
     "--protocol-version",
     metavar="NUMBER",
     type=int,
-    help="Whose rules hold; by default those of the framework that comes with us, 105.",
+    help="Protocol version. Default: that of the included framework, 105.",
 )
 @click.option(
     "--allow-host",
     "allowed_hosts",
     multiple=True,
     metavar="NAME",
-    help="A name by which clients reach the localnet, besides addresses and localhost.",
+    help="Additional host name that clients may use, besides IP addresses and localhost.",
 )
 @click.option(
     "--allow-origin",
     "allowed_origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Let web pages of this origin use the localnet, besides those of localhost.",
+    help="Additional origin of web pages that may use the localnet, besides localhost.",
 )
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
@@ -88,7 +88,7 @@ def start(
     detach: bool,
     background: bool,
 ) -> Any:
-    """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
+    """Start a localnet and run it until Ctrl-C. With --detach, run it in the background."""
     from nexus_tools.cli.localnet.process import Wish, run_localnet, start_detached
 
     if name != USUAL_NAME and context.get_parameter_source("port") != ParameterSource.COMMANDLINE:
@@ -114,7 +114,7 @@ def start(
 @ONE_OF_YOURS
 @local
 async def status(session: Session, network_name: str | None) -> None:
-    """Show where the localnet listens, its chain and its time."""
+    """Show the localnet's URL, chain, and time."""
     running = named_localnet(session, network_name)
     session.network_name = running.name
     async with session.client() as client:
@@ -130,7 +130,7 @@ async def status(session: Session, network_name: str | None) -> None:
 @ONE_OF_YOURS
 @local
 def stop(session: Session, network_name: str | None) -> None:
-    """Stop the localnet, and wait until it has ended."""
+    """Stop the localnet and wait until it has ended."""
     from nexus_tools.cli.localnet.process import stop_localnet
 
     running = named_localnet(session, network_name)
@@ -138,26 +138,26 @@ def stop(session: Session, network_name: str | None) -> None:
         stop_localnet(running)
     session.output.done(f"stopped the localnet at {running.url}")
     if running.state is None:
-        session.output.note(f"its chain was in memory, and ended with it: {_KEEP}")
+        session.output.note(f"its chain was in memory and is lost. {_KEEP}")
     if session.output.as_json:
         session.output.document(_record(running))
 
 
 @click.command()
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @ONE_OF_YOURS
 @local
 def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
-    """Stop the localnet, remove its state, and start it again as it was started.
+    """Stop the localnet, delete its state, and start it again with the same options.
 
-    It has a new chain then: the package has to be published again.
+    The new localnet has a new chain, so publish the package again.
     """
     from nexus_tools.cli.localnet.process import reset_localnet
 
     running = named_localnet(session, network_name)
     what = f" and delete {running.state}" if running.state else ""
-    session.output.confirm(f"Forget everything on {running.url}{what}?", yes=yes)
-    with session.output.progress("starting the localnet anew"):
+    session.output.confirm(f"Discard everything on {running.url}{what}?", yes=yes)
+    with session.output.progress("restarting the localnet"):
         running = reset_localnet(running)
     for published in (session.settings.deployments, session.settings.upgrade_locks):
         published.pop(running.name, None)
@@ -166,17 +166,17 @@ def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
 
 
 def _warn_of_state(session: Session, name: str) -> str:
-    """Warn of a chain that was kept; else return that the new chain ends with the localnet."""
+    """Warn of a stored chain that is not used, or return a note about the chain in memory."""
     last = last_localnet(name)
     if last is not None and last.state is not None and Path(last.state).exists():
         option = f"--state {shlex.quote(last.state)}"
         session.output.warn(
-            f"your last localnet kept its chain in {last.state}; this one starts with a new chain."
-            f" To continue the old one, start it with {option}"
+            f"this localnet starts with a new chain, but your last one kept its chain in"
+            f" {last.state}. To continue that chain, pass {option}"
         )
         return ""
-    ended = "; that of your last localnet ended with it" if last is not None else ""
-    return f"a new chain, in memory until it stops{ended}: {_KEEP}"
+    ended = ", and the chain of your last localnet is lost" if last is not None else ""
+    return f"the chain is new and in memory{ended}. {_KEEP}"
 
 
 def _report_start(session: Session, running: RunningLocalnet) -> None:
@@ -185,8 +185,8 @@ def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.record(record if session.output.as_json else _for_people(running))
     if running.name != USUAL_NAME:
         session.output.note(
-            f"commands work on it with --network {running.name}, and"
-            f" `nexus-tools localnet stop --network {running.name}` stops it"
+            f"use it with --network {running.name}, and stop it with"
+            f" `nexus-tools localnet stop --network {running.name}`"
         )
 
 

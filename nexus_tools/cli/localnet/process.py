@@ -1,4 +1,4 @@
-"""The process of a localnet: run it, start it in the background, stop it, start it anew."""
+"""The process of a localnet: run, start in the background, stop and reset it."""
 
 import asyncio
 import gc
@@ -34,7 +34,7 @@ _LOOK_AGAIN_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a localnet is to be, as its user has said."""
+    """The options with which a localnet is started."""
 
     name: str
     port: int
@@ -47,7 +47,7 @@ class Wish:
 
     @property
     def as_options(self) -> list[str]:
-        """The options of `localnet start` that say the same."""
+        """The options as command line arguments of `localnet start`."""
         named = {
             "name": self.name,
             "port": self.port,
@@ -64,7 +64,7 @@ class Wish:
 
 
 async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) -> None:
-    """Be the localnet until SIGINT or SIGTERM. Raises `localnet_running` if there is another."""
+    """Run the localnet until SIGINT or SIGTERM. Raises `localnet_running` if another one runs."""
     become_the_localnet(wish.name)
     with _collecting_little_garbage(), _hint_at_free_port():
         localnet = await _started(session, wish)
@@ -117,13 +117,13 @@ def _absolute(folder: Path | None) -> Path | None:
 
 
 def _absolute_source(source: str | None) -> str | None:
-    """A folder as every process finds it; a URL as it is."""
+    """Return the absolute path of a folder, or a URL unchanged."""
     return str(Path(source).resolve()) if source and Path(source).is_dir() else source
 
 
 @contextmanager
 def _collecting_little_garbage() -> Iterator[None]:
-    """Look for cycles of garbage not at all while the network is made, and seldom afterwards."""
+    """Disable the garbage collector during startup, and make it run rarely afterwards."""
     gc.disable()
     try:
         yield
@@ -138,7 +138,7 @@ def _hint_at_free_port() -> Iterator[None]:
         yield
     except UsageError as error:
         if error.code == "port_unavailable":
-            error.hint = "choose another with --port, or let --port 0 take a free one"
+            error.hint = "Choose another port with --port, or pass --port 0 to use a free port."
         raise
 
 
@@ -148,7 +148,7 @@ def _say_ready(session: Session, running: RunningLocalnet) -> None:
     else:
         version, digests = running.protocol_version, framework_in_words(running)
         session.output.note(f"protocol {version}, framework {digests}")
-        session.output.done(f"a Sui network listens at {running.url}; Ctrl-C stops it")
+        session.output.done(f"a Sui network listens at {running.url}; press Ctrl-C to stop")
     sys.stdout.flush()
 
 
@@ -160,14 +160,14 @@ async def _signalled() -> None:
 
 
 def framework_in_words(running: RunningLocalnet) -> str:
-    """The packages of the framework by the beginnings of their digests."""
+    """Return the packages of the framework with the first digits of their digests."""
     return ", ".join(f"{name} {digest[:8]}" for name, digest in running.framework.items())
 
 
 def start_detached(wish: Wish) -> RunningLocalnet:
-    """Start a localnet in a session of its own, and wait until it listens.
+    """Start a localnet in a new session, and wait until it listens.
 
-    Raises what the localnet raises when it cannot start.
+    Raises the error with which the localnet fails to start.
     """
     command = own_command("localnet", "start", "--background", "--json", *wish.as_options)
     log_file(wish.name).parent.mkdir(parents=True, exist_ok=True)
@@ -185,18 +185,18 @@ def start_detached(wish: Wish) -> RunningLocalnet:
     running = running_localnet(wish.name)
     if running is None or running.pid != process.pid:
         raise _why_not(wish.name, process.wait())
-    process.returncode = 0  # it lives on without us: nobody waits for it here
+    process.returncode = 0  # the process outlives this one, which does not wait for it
     return running
 
 
 def _wait_for_document(output: IO[bytes]) -> None:
-    """Read the document that it prints once it listens; it prints none if it fails."""
+    """Wait for the document that the process prints once it listens, or for its end."""
     while (line := output.readline()) and line.rstrip() != b"}":
         pass
 
 
 def _why_not(name: str, exit_code: int) -> NexusError:
-    """The error with which the process ended, from the last line of its log."""
+    """Return the error with which the process ended, from the last line of its log."""
     log = log_file(name)
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
     kinds = {kind.exit_code: kind for kind in NexusError.__subclasses__()}
@@ -204,9 +204,9 @@ def _why_not(name: str, exit_code: int) -> NexusError:
         error = json.loads(lines[-1])["error"]
         return kinds.get(exit_code, NexusError)(error.pop("code"), error.pop("message"), **error)
     except (ValueError, KeyError, TypeError):
-        reason = lines[-1][:300] or f"it ended with {exit_code}, and could not say why"
+        reason = lines[-1][:300] or f"it exited with code {exit_code}"
         return NexusError(
-            "localnet_failed", f"the localnet did not start: {reason}", hint=f"see {log}"
+            "localnet_failed", f"the localnet did not start: {reason}", hint=f"See the log {log}."
         )
 
 
@@ -219,20 +219,23 @@ def stop_localnet(running: RunningLocalnet) -> None:
             raise NexusError(
                 "localnet_stuck",
                 f"the localnet with pid {running.pid} does not stop",
-                hint=f"`kill -9 {running.pid}` ends it; what it committed stays",
+                hint=f"Run `kill -9 {running.pid}`. Committed state is kept.",
             )
         time.sleep(_LOOK_AGAIN_S)
 
 
 def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
-    """Stop, delete the state, start at the same port. Raises `localnet_in_foreground`."""
+    """Stop the localnet, delete its state, and start it again at the same port.
+
+    Raises `localnet_in_foreground`.
+    """
     from nexus_tools.sui.localnet.ledger import delete_state
 
     if not running.detached:
         raise NotNowError(
             "localnet_in_foreground",
-            f"the localnet with pid {running.pid} belongs to another terminal",
-            hint="stop it there with Ctrl-C, and start it again",
+            f"the localnet with pid {running.pid} runs in another terminal",
+            hint="Stop it there with Ctrl-C, and start it again.",
         )
     stop_localnet(running)
     state = Path(running.state) if running.state else None

@@ -1,4 +1,4 @@
-"""`nexus-tools localnet trace`: fetched from the localnet, and printed for people."""
+"""The command `nexus-tools localnet trace`, which fetches and prints a trace."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -57,18 +57,18 @@ _COLUMNS = {
     "--simulate",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Trace what the transaction in FILE (- for stdin) would do: its bytes in base64.",
+    help="Simulate and trace the transaction in FILE (- for stdin), its bytes in base64.",
 )
 @click.option(
     "--depth",
     type=click.IntRange(1),
     default=12,
     show_default=True,
-    help="Levels of calls to show below a command.",
+    help="Maximum depth of calls to show below a command.",
 )
-@click.option("--natives", is_flag=True, help="Show native functions, too.")
-@click.option("--framework", is_flag=True, help="Show what functions of 0x1, 0x2 and 0x3 call.")
-@click.option("--full", is_flag=True, help="Show values and addresses at full length.")
+@click.option("--natives", is_flag=True, help="Show native functions.")
+@click.option("--framework", is_flag=True, help="Show calls within 0x1, 0x2 and 0x3.")
+@click.option("--full", is_flag=True, help="Show full values and addresses.")
 @reads
 async def command(
     session: Session,
@@ -80,9 +80,9 @@ async def command(
     framework: bool,
     full: bool,
 ) -> None:
-    """Show what the transaction DIGEST did, or what one that was not sent would do, call by call.
+    """Trace the transaction DIGEST, or simulate and trace one from a file, call by call.
 
-    With --json the whole trace is printed, whatever is to be shown.
+    With --json the whole trace is printed, regardless of the other options.
     """
     traced = _subject(digest, simulate)
     if session.output.as_json:
@@ -94,9 +94,9 @@ async def command(
 
 
 def _subject(digest: str | None, file: str | None) -> Subject:
-    """What is to be traced: a transaction on the chain, or one in a file that was not sent.
+    """Return the transaction to trace: one on the chain, or one in a file.
 
-    Raises `digest_invalid`, `file_unreadable`, `transaction_invalid`.
+    Raises `digest_invalid`, `file_unreadable` or `transaction_invalid`.
     """
     from nexus_tools.sui.types.digest import Digest
 
@@ -104,7 +104,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
         return {"digest": str(Digest.parse(digest))}
     if digest is None and file is not None:
         return _unsent(file)
-    raise click.UsageError("Name either a DIGEST, or a FILE with --simulate.")
+    raise click.UsageError("Expected either DIGEST or --simulate FILE.")
 
 
 def _unsent(name: str) -> Subject:
@@ -116,31 +116,35 @@ def _unsent(name: str) -> Subject:
     except (ValueError, ValidationError) as error:
         raise ValidationError(
             "transaction_invalid",
-            f"{'stdin' if name == '-' else name} holds no transaction: {error}",
-            hint="it takes the BCS bytes of `TransactionData` in base64, without signatures",
+            f"{'stdin' if name == '-' else name} does not contain a valid transaction: {error}",
+            hint="Pass the BCS bytes of `TransactionData` in base64, without signatures.",
         ) from None
     return {"transaction": b64encode(data).decode()}
 
 
 async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> dict[str, Any]:
-    """The trace as a document, with values as `json` or as `text`.
+    """Return the trace as a document, with values as `json` or as `text`.
 
-    Raises `transaction_not_found`, `trace_impossible`, `transaction_executed`; for a transaction
-    that was not sent, `RefusedOnChainError` if it would not be executed; and `trace_unsupported`
-    if the network is no localnet.
+    Raises `transaction_not_found`, `trace_impossible`, `transaction_executed`; for a simulated
+    transaction `RefusedOnChainError` if it would be refused; and `trace_unsupported` if the network
+    is
+    not a localnet.
     """
     url = f"{network.url.rstrip('/')}/trace"
     status, found = await _post(url, {**subject, "values": values})
     if status == HTTPStatus.OK and isinstance(found, dict):
         return found
     if not isinstance(found, dict) or "code" not in found:
-        raise NotNowError("trace_unsupported", f"{network.name} is no localnet that can trace")
+        raise NotNowError(
+            "trace_unsupported",
+            f"{network.name} does not support traces, because it is not a localnet",
+        )
     kind = _ERRORS.get(status, NexusError)
     raise kind(str(found["code"]), str(found.get("error")))
 
 
 async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
-    """Status and JSON of the response; None if it is no JSON."""
+    """Return the status and the JSON of the response, or None if it is not JSON."""
     import httpx
 
     try:
@@ -155,16 +159,16 @@ async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
 
 
 def show_trace(output: Output, trace: Document, view: View) -> None:
-    """Print a trace whose values are text: its head, the commands, the objects, the costs."""
+    """Print a trace with text values: its head, commands, objects and costs."""
     if not trace["is_faithful"]:
-        output.warn("the second execution had other effects than the chain knows: do not trust it")
+        output.warn("the trace is unreliable: its effects differ from those on the chain")
     what = "simulation of transaction" if trace["is_simulated"] else "transaction"
     output.record(_head(trace, view), title=f"{what} {trace['digest']}")
     for command in trace["commands"]:
         print_tree(command_tree(command, trace["status"], view))
     if trace["left_out"]:
-        output.note(f"{trace['left_out']} calls were too many or too deep to be kept")
-    output.table([_object_row(each, view) for each in trace["objects"]], _COLUMNS, empty="")
+        output.note(f"{trace['left_out']} calls exceed the limits of the trace and are left out")
+    output.table([_object_row(object_, view) for object_ in trace["objects"]], _COLUMNS, empty="")
     output.record(units.in_words({key: trace["gas"][key] for key in _COSTS}), title="gas")
 
 

@@ -1,4 +1,4 @@
-"""A trace for the terminal: which calls of it are shown, and each command as a tree."""
+"""A trace as trees for the terminal, with a selection of its calls."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,10 +21,10 @@ _VALUE_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of a trace is shown.
+    """The display options of a trace.
 
-    `depth` is how many levels of calls below a command. `natives` shows native functions,
-    `framework` what functions of the framework call in turn, `full` all of a value.
+    `depth` is the number of levels of calls below a command. `natives` shows native functions,
+    `framework` the calls within the framework, and `full` complete values.
     """
 
     depth: int
@@ -33,11 +33,11 @@ class View:
     full: bool = False
 
     def short(self, text: str) -> str:
-        """A text with its addresses shortened: `0x2`, `0x1f3a…09bc`."""
+        """Return the text with shortened addresses: `0x2`, `0x1f3a…09bc`."""
         return _ADDRESS.sub(self._address, text)
 
     def value(self, text: str) -> str:
-        """The text of a value, shortened."""
+        """Return the shortened text of a value."""
         text = self.short(text)
         too_long = not self.full and len(text) > _VALUE_LENGTH
         return f"{text[: _VALUE_LENGTH - 1]}…" if too_long else text
@@ -49,9 +49,9 @@ class View:
         return match[0] if self.full else f"0x{digits[:4]}…{digits[-4:]}"
 
     def steps(self, parent: Document, level: int) -> Iterator[Document]:
-        """The calls and events of a call or a command that are shown below it.
+        """Yield the visible calls and events of a call or a command.
 
-        Of a call that is not, its events are, and the call in it that failed.
+        For a hidden call, yield its events and the failed call in it.
         """
         for step in parent["steps"]:
             if step["kind"] == "call" and self._shows(step, parent, level):
@@ -60,7 +60,7 @@ class View:
                 yield from _lifted(step)
 
     def hidden(self, parent: Document, level: int) -> int:
-        """How many calls below it are not shown; natives do not count unless they are wanted."""
+        """Return the number of hidden calls. Natives only count if they are shown."""
         hidden: int = parent["left_out"]
         for step in parent["steps"]:
             if step["kind"] == "call" and not self._shows(step, parent, level):
@@ -86,12 +86,12 @@ class View:
 
 
 def is_framework(call: Document) -> bool:
-    """Whether a function is one of the packages 0x1, 0x2 and 0x3."""
+    """Return whether a function belongs to the packages 0x1, 0x2 and 0x3."""
     return call["package"] in _FRAMEWORK
 
 
 def _lifted(step: Document) -> Iterator[Document]:
-    """An event, or the call that failed, or those in any other call."""
+    """Yield an event or the failed call, or those within another call."""
     if step["kind"] == "event" or step["status"] == "failed":
         yield step
     else:
@@ -103,7 +103,7 @@ def _lifted(step: Document) -> Iterator[Document]:
 
 
 def command_tree(command: Document, status: Document, view: View) -> "Tree":
-    """A command, and below it the calls and events that the view shows."""
+    """Return a tree of a command with its visible calls and events."""
     from rich.tree import Tree
 
     tree = Tree(_command_label(command, status, view), guide_style="dim")
@@ -130,8 +130,8 @@ def _label(*parts: tuple[str, str]) -> "Text":
 
 
 def _command_label(command: Document, status: Document, view: View) -> "Text":
-    arguments = ", ".join(_command_argument(each, view) for each in command["arguments"])
-    results = ", ".join(view.value(each["value"]) for each in command["results"])
+    arguments = ", ".join(_command_argument(argument, view) for argument in command["arguments"])
+    results = ", ".join(view.value(result["value"]) for result in command["results"])
     called = _called(command, view)
     return _label(
         (f"{command['index']} ", "dim"),
@@ -144,7 +144,7 @@ def _command_label(command: Document, status: Document, view: View) -> "Text":
 
 
 def _called(command: Document, view: View) -> str:
-    """What a command calls or publishes: the calls below it tell their arguments."""
+    """Return the function or modules of a command; the calls below it show the arguments."""
     if command["kind"] == "MoveCall":
         return _function(command, view)
     if "modules" not in command:
@@ -165,8 +165,8 @@ def _command_argument(argument: Document, view: View) -> str:
 
 
 def _call_label(call: Document, level: int, status: Document, view: View) -> "Text":
-    arguments = ", ".join(_argument(each, view) for each in call["arguments"])
-    results = ", ".join(_typed(each, view) for each in call["results"])
+    arguments = ", ".join(_argument(argument, view) for argument in call["arguments"])
+    results = ", ".join(_typed(result, view) for result in call["results"])
     native = call["is_native"]
     return _label(
         ("native " if native else "", "dim"),
@@ -189,8 +189,8 @@ def _argument(argument: Document, view: View) -> str:
 
 
 def _typed(value: Document, view: View) -> str:
-    """A value, behind what kind of reference it is."""
-    reference = next((each for each in ("&mut ", "&") if value["type"].startswith(each)), "")
+    """Return a value with its kind of reference."""
+    reference = next((prefix for prefix in ("&mut ", "&") if value["type"].startswith(prefix)), "")
     return reference + view.value(value["value"])
 
 
@@ -208,7 +208,7 @@ def _style(step: Document, usual: str) -> str:
 def _ending(
     step: Document, level: int, status: Document, view: View
 ) -> tuple[tuple[str, str], ...]:
-    """Behind a call: why it failed, its gas, and how many calls in it are not shown."""
+    """Return the suffix of a call: its failure, its gas, and the number of hidden calls."""
     total, own = step["gas"]["total"], step["gas"]["own"]
     gas = f"  gas {total:,}{f', own {own:,}' if 0 < own < total else ''}" if total else ""
     hidden = view.hidden(step, level)
@@ -224,7 +224,7 @@ def _ending(
 
 
 def failure_text(status: Document, view: View) -> str:
-    """Why a transaction failed, in one line; empty if it did not."""
+    """Return why a transaction failed on one line, or an empty string if it succeeded."""
     if status["success"]:
         return ""
     clever = status["clever_error"]

@@ -1,4 +1,4 @@
-"""The localnet that a command controls: the one that is named, or that the settings name."""
+"""Selection of the localnet that a command controls."""
 
 import click
 
@@ -15,13 +15,13 @@ ONE_OF_YOURS = click.option(
     "--network",
     "network_name",
     metavar="NAME",
-    help="The name of the localnet, if you have several.",
+    help="Name of the localnet. Default: the current network, or `localnet`.",
     shell_complete=complete_networks,
 )
 
 
 def named_localnet(session: Session, name: str | None) -> RunningLocalnet:
-    """Return the localnet `name`. Default: the current network if it is a localnet of yours.
+    """Return the localnet `name`. Default: the current network if it is your localnet.
 
     Raises `localnet_not_running`.
     """

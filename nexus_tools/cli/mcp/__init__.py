@@ -1,4 +1,7 @@
-"""`nexus-tools mcp`: the registry for MCP clients."""
+"""The command group `nexus-tools mcp`, which serves the registry to MCP clients.
+
+`serve` has the options, `serving` builds the server.
+"""
 
 import click
 
@@ -11,4 +14,4 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Offer the registry to agents as an MCP server."""
+    """Serve the registry to agents as an MCP server."""

@@ -1,4 +1,4 @@
-"""The origins of registered tools and workflows: their owners, and what domains say of them."""
+"""The origins of registered tools and workflows: owners, and confirmations of domains."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,9 +17,9 @@ _TRUST = {ProofState.PROVED: Trust.PROVED, ProofState.NOT_PROVED: Trust.NOT_PROV
 
 
 class _RegistryOrigins:
-    """Reads owners from the registry. Only domains in `asked`, or below one, are asked.
+    """A reader of owners in the registry. It only queries domains in `asked` and their subdomains.
 
-    A domain learns that somebody looks at its tools: the operator names those that may.
+    A domain can see these requests, so the operator selects the domains.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class _RegistryOrigins:
         self._known: dict[tuple[str, Address], Trust] = {}
 
     async def __call__(self, definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
-        fqns = [each.fqn for each in definitions]
+        fqns = [definition.fqn for definition in definitions]
         owners = await self._nexus.tools.owners(fqn.unversioned for fqn in fqns)
         found: dict[ToolFqn, Origin] = {}
         for fqn in fqns:
@@ -48,7 +48,9 @@ class _RegistryOrigins:
     async def _trust(self, domain: str, owner: Address) -> Trust:
         if owner == self._own:
             return Trust.OWN
-        is_asked = any(domain == each or domain.startswith(f"{each}.") for each in self._asked)
+        is_asked = any(
+            domain == parent or domain.startswith(f"{parent}.") for parent in self._asked
+        )
         if self._proofs is None or not is_asked:
             return Trust.NOT_CHECKED
         key = domain, owner
@@ -66,7 +68,7 @@ class _RegistryOrigins:
 async def registry_origins(
     session: Session, nexus: Nexus, selection: Selection, ask: bool | None
 ) -> AsyncIterator[Origins]:
-    """Tell the origins of what the registry has; `ask` is the option `--ask-domain`."""
+    """Open the reader of origins; `ask` is the value of `--ask-domain`."""
     try:
         own = session.own_address()
     except NexusError:  # a server that only reads needs no wallet

@@ -1,4 +1,4 @@
-"""`nexus-tools mcp serve`: registered tools and published workflows as an MCP server."""
+"""The command `nexus-tools mcp serve`, for registered tools and published workflows."""
 
 from typing import Any
 
@@ -18,76 +18,79 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN
 
 
 @click.command()
+@click.option("--http", metavar="HOST:PORT", help="Serve over HTTP instead of stdin and stdout.")
 @click.option(
-    "--http", metavar="HOST:PORT", help="Serve by HTTP there, and not on stdin and stdout."
-)
-@click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="A name by which clients reach --http."
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="Host name that clients may use with --http. May be repeated.",
 )
 @click.option(
     "--allow-origin",
     multiple=True,
     metavar="ORIGIN",
-    help="Let web pages of this origin use --http, besides those of localhost.",
+    help="Additional origin of web pages that may use --http, besides localhost.",
 )
 @click.option(
     "--mode",
     type=click.Choice(["list", "search"]),
     default="list",
     show_default=True,
-    help="List every tool, or serve three that find, describe and call the others.",
+    help="List every tool, or serve three tools that search, describe and call the others.",
 )
 @click.option(
     "--page-size",
     type=click.IntRange(1, 10_000),
     default=200,
     show_default=True,
-    help="How many tools a page of the list has; some clients read the first alone.",
+    help="Tools per page of the list. Some clients only read the first page.",
 )
 @selects
 @click.option(
     "--max-price",
     type=AMOUNT,
-    help="Only tools that cost, and workflows that begin with, so many SUI at most.",
+    help="Include only tools with at most this price, and workflows with at most this starting"
+    " cost, in SUI.",
 )
-@click.option(
-    "--on-chain", is_flag=True, help="Call tools by invocations on chain, and pay for them."
-)
+@click.option("--on-chain", is_flag=True, help="Call tools with paid on-chain invocations.")
 @click.option(
     "--workflows",
     is_flag=True,
-    help="Serve published workflows, each as a tool, and pay for their executions: they alone, or"
-    " with --on-chain beside the tools.",
+    help="Serve each published workflow as a tool with paid executions. Combine with --on-chain to"
+    " also serve tools.",
 )
 @NAMED
-@click.option("--budget", type=AMOUNT, help="On chain: spend at most so many SUI.")
+@click.option("--budget", type=AMOUNT, help="Maximum amount to spend on paid calls, in SUI.")
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
     default=4_096,
     show_default=True,
-    help="On chain: how large an outcome may be; what it does not use is refunded.",
+    help="Maximum size of an outcome in paid calls. Unused bytes are refunded.",
 )
 @click.option(
     "--lasts",
     type=DURATION,
     default="1d",
     show_default=True,
-    help="With --workflows: how long an execution may last.",
+    help="Maximum duration of an execution with --workflows.",
 )
-@click.option("-y", "--yes", is_flag=True, help="On chain: spend without a budget.")
+@click.option("-y", "--yes", is_flag=True, help="Allow paid calls without a budget.")
 @ASK_DOMAIN
 @reaches
 @reads
 async def command(session: Session, *, selection: Selection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
-    A call goes to the tool's URL, within a Leader's bounds, and nobody is paid. With --on-chain it
-    is an invocation that a Leader carries and closes, paid from the wallet. With --workflows a call
-    is an execution of a published workflow, and its result is what that came to.
+    By default, a call goes directly to the tool's URL, with the limits of a Leader, and is not
+    paid.
+    With --on-chain, a call is an invocation that a Leader dispatches and closes, paid from the
+    wallet.
+    With --workflows, a call runs a published workflow and returns its results.
 
-    Text of other authors is marked as theirs. Their hints, such as readOnlyHint, are left out,
-    unless the tool is in a --domain that lists its owner.
+    Untrusted text of tool authors is marked. Their hints, such as readOnlyHint, are removed unless
+    the
+    tool is in a --domain that confirms its owner.
     """
     from nexus_tools.cli.mcp.serving import serve
 

@@ -1,4 +1,4 @@
-"""An MCP server put together: what it offers, how it calls, where it is served."""
+"""Construction of the MCP server: its catalogue, its calls and its transport."""
 
 import asyncio
 import os
@@ -47,10 +47,10 @@ Options = Mapping[str, Any]
 
 
 async def serve(session: Session, selection: Selection, options: Options) -> None:
-    """Serve until stdin ends, or a signal comes, also while the network is away.
+    """Serve until stdin ends or a signal arrives, also while the network is unreachable.
 
-    Raises `budget_missing`, `address_invalid`, `config_invalid`, or what a network raises that
-    responds, as `package_not_published`.
+    Raises `budget_missing`, `address_invalid`, `config_invalid`, or an error of a network that
+    responds, such as `package_not_published`.
     """
     _check(session, options)
     log_to_stderr("json" if session.output.as_json else None)
@@ -58,7 +58,7 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
     is_paid = _is_paid(options)
     if is_paid:
-        session.signer()  # it may ask for a passphrase: not later
+        session.signer()  # prompt for a passphrase now, not during a call
     catalogue = LateCatalogue(lambda: _connected(session, tool_filter, selection, options))
     async with catalogue.running():
         await _try_once(session, catalogue)
@@ -80,23 +80,23 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
 
 
 def _is_paid(options: Options) -> bool:
-    """Whether a call is paid from the wallet."""
+    """Return whether calls are paid from the wallet."""
     return bool(options["on_chain"] or options["workflows"])
 
 
 def _check(session: Session, options: Options) -> None:
-    """Nobody spends without having said how much, and says so without spending."""
+    """Require a budget or --yes for paid calls, and reject options of paid calls otherwise."""
     if _is_paid(options):
         if options["budget"] is None and not session.yes:
             raise UsageError(
                 "budget_missing",
-                "calls on chain spend SUI",
-                hint="pass --budget SUI for the life of the server, or --yes for no bound",
+                "paid calls need a budget",
+                hint="Pass --budget SUI, the limit until the server stops, or --yes for no limit.",
             )
     elif options["budget"] is not None:
-        raise UsageError("option_unfit", "--budget is for calls on chain: others cost nothing")
+        raise UsageError("option_unfit", "--budget needs --on-chain or --workflows")
     elif options["named"]:
-        raise UsageError("option_unfit", "--leader is for calls on chain: others need no leader")
+        raise UsageError("option_unfit", "--leader needs --on-chain or --workflows")
 
 
 @asynccontextmanager
@@ -105,10 +105,10 @@ async def _connected(
 ) -> AsyncIterator[tuple[Catalogue, Origins]]:
     """Open the catalogue with its origins.
 
-    Raises `node_unreachable` in the time of one command.
+    Raises `node_unreachable` after the timeout of one command.
     """
     async with session.nexus(signing=False):
-        pass  # the next connection waits for a node that is away
+        pass  # fail now if the node is unreachable, because the next connection waits for it
     async with (
         session.nexus(signing=_is_paid(options), endures=True) as nexus,
         _catalogue(session, nexus, tool_filter, options) as catalogue,
@@ -118,7 +118,7 @@ async def _connected(
 
 
 async def _try_once(session: Session, catalogue: LateCatalogue) -> None:
-    """Connect before clients do; a network that is away is no reason not to serve them."""
+    """Connect before the first client; an unreachable network does not stop the server."""
     try:
         async with asyncio.timeout(_START_S):
             await catalogue.opened()
@@ -130,7 +130,7 @@ async def _try_once(session: Session, catalogue: LateCatalogue) -> None:
 
 
 async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Address, ...]:
-    """Whom calls on chain name: a list of one's own, or empty for those that did best."""
+    """Return the leaders to name, or an empty tuple to choose them by track record."""
     named = options["named"]
     return await find_leaders(nexus.leaders, named) if named else session.settings.leaders
 
@@ -139,7 +139,7 @@ async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Ad
 async def _catalogue(
     session: Session, nexus: Nexus, tool_filter: ToolFilter, options: Options
 ) -> AsyncIterator[Catalogue]:
-    """What is served: tools, workflows, or both."""
+    """Open the catalogue of tools, workflows, or both."""
     max_price_mist = options["max_price"]
     offers = Offers(nexus.tools, tool_filter, max_price_mist=max_price_mist)
     if not _is_paid(options):
@@ -173,7 +173,7 @@ async def _on_stdio(session: Session, server: Any) -> None:
         try:
             await serve_stdio(server)
         except* ConnectionError:
-            pass  # the client has gone before it read everything
+            pass  # the client disconnected early
 
     with stdin_that_ends() as end:
         await until_stopped(serving(), end)
@@ -182,7 +182,7 @@ async def _on_stdio(session: Session, server: Any) -> None:
 async def _on_http(session: Session, server: Any, place: tuple[str, int], options: Options) -> None:
     host, port = place
     if not is_loopback(host):
-        session.output.warn(f"whoever reaches {host} can call tools here")
+        session.output.warn(f"anyone who can reach {host} can call these tools")
     serving = serve_http(
         server,
         host,
@@ -199,7 +199,7 @@ def _ending() -> str:
 
 
 def _instructions(session: Session, options: Options) -> str:
-    """What a model is told of all these tools."""
+    """Return the instructions for a model that uses these tools."""
     how = "written on chain, and paid for" if _is_paid(options) else "not paid for"
     searched = options["mode"] == "search"
     way = " Find tools by find_tools, then describe_tool, then call_tool." if searched else ""

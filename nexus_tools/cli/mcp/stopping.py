@@ -1,4 +1,4 @@
-"""Ends a server with Ctrl-C or SIGTERM, which is how it is meant to end."""
+"""Orderly shutdown of a server by Ctrl-C or SIGTERM."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ _CHUNK = 65_536
 async def until_stopped(
     serving: Coroutine[Any, Any, None], stop: Callable[[], None] = lambda: None
 ) -> None:
-    """Run a server until it ends; a signal calls `stop` and cancels it, which is no failure."""
+    """Run a server until it ends. A signal calls `stop` and cancels it, which is not an error."""
     loop = asyncio.get_running_loop()
     task = loop.create_task(serving)
     stopped = False
@@ -32,7 +32,7 @@ async def until_stopped(
     try:
         await task
     except (asyncio.CancelledError, Exception):
-        # Once it is to end, its streams close under those who still use them.
+        # During shutdown, streams close while they are still in use.
         if not stopped:
             raise
     finally:
@@ -42,10 +42,11 @@ async def until_stopped(
 
 @contextmanager
 def stdin_that_ends() -> Iterator[Callable[[], None]]:
-    """Give a function that ends stdin for whoever reads it.
+    """Provide a function that ends stdin for its reader.
 
-    A thread that waits for the next line cannot be cancelled. So descriptor 0 becomes a socket that
-    is fed from the real one, and to end it is to shut the socket.
+    A thread that blocks in a read cannot be cancelled. So file descriptor 0 becomes a socket that
+    is
+    fed from the original stdin; shutting down the socket ends it.
     """
     real = os.dup(0)
     ours, theirs = socket.socketpair()
@@ -53,7 +54,7 @@ def stdin_that_ends() -> Iterator[Callable[[], None]]:
     theirs.close()
 
     def feed() -> None:
-        with suppress(OSError):  # shut, while there was more to read
+        with suppress(OSError):  # the socket was shut down before all input was read
             while chunk := os.read(real, _CHUNK):
                 ours.sendall(chunk)
             ours.shutdown(socket.SHUT_WR)

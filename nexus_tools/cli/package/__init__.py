@@ -1,20 +1,23 @@
-"""`nexus-tools package`: the Move package of registries and invocations, and yours."""
+"""The command group `nexus-tools package`, for our Move packages and those of users.
+
+`deployment` publishes packages, `lock` and `upgrade` control upgrades, `compiler` builds them.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "publish": "Publish a Move package, or the one that comes with nexus-tools.",
-    "upgrade": "Propose upgrades, execute them, see what is proposed.",
-    "lock": "Lock the upgrades of a published package, for good.",
-    "make-immutable": "End all upgrades of a locked package, for good.",
+    "publish": "Publish a Move package, or the packages of nexus-tools.",
+    "upgrade": "Propose, review, and execute upgrades.",
+    "lock": "Lock the upgrades of a published package permanently.",
+    "make-immutable": "End all upgrades of a locked package permanently.",
     "show": "Show the package on the network.",
     "use": "Use a published package from now on.",
     "build": "Compile a Move package.",
     "test": "Run the unit tests of a Move package.",
-    "interface": "Write what our package offers, for yours to compile against.",
-    "bindings": "Write a typed Python package for a Move package.",
+    "interface": "Write the interface of our package for other packages to compile against.",
+    "bindings": "Generate a typed Python package for a Move package.",
 }
 PLACES = {
     "publish": "deployment:publish",
@@ -27,7 +30,7 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Publish and inspect the Move package.
+    """Publish, upgrade, and inspect Move packages.
 
-    Commands remember for each network where it is published.
+    The location of the published package is stored for each network.
     """

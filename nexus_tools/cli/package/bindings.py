@@ -1,4 +1,4 @@
-"""`nexus-tools package bindings`: a typed Python package for a Move package."""
+"""The command `nexus-tools package bindings`, which generates Python code for a Move package."""
 
 from pathlib import Path
 
@@ -15,23 +15,24 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     required=True,
-    help="Write the Python package here.",
+    help="Output folder of the Python package.",
 )
 @click.option(
     "--with",
     "along",
     metavar="NAME[=FOLDER|ID|DEPENDENCY]",
     multiple=True,
-    help="Generate this package, too, as NAME inside; by itself NAME is a dependency.",
+    help="Also generate this package, as the subpackage NAME. NAME alone selects a dependency."
+    " May be repeated.",
 )
-@click.option("--sources", type=FOLDER, help="Move sources of it, for names and comments.")
-@click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
+@click.option("--sources", type=FOLDER, help="Folder of its Move sources, for names and comments.")
+@click.option("--framework", type=FOLDER, help="Folder of the Sui framework's sources.")
 @click.option(
     "--base",
     "bases",
     metavar="MODULE::STRUCT=PACKAGE:CLASS",
     multiple=True,
-    help="Let the class of a struct inherit from this class of yours.",
+    help="Base class for the class of a struct. May be repeated.",
 )
 @compiles
 @reads
@@ -46,9 +47,9 @@ async def command(
     bases: tuple[str, ...],
     compilation: Compilation,
 ) -> None:
-    """Write a typed Python package for a Move package: its types, events, errors and functions.
+    """Generate a typed Python package for a Move package: its types, events, errors and functions.
 
-    The package is in a folder, with sources or compiled, or published on the network.
+    The Move package is a FOLDER with sources or compiled modules, or the ID of a published package.
     """
     from msgspec.structs import replace
 
@@ -65,7 +66,7 @@ async def command(
         named = dict(base.partition("=")[::2] for base in bases)
         bindings = generate(package, found.framework, others, named)
         write_bindings(output, bindings.files)
-    session.output.done(f"wrote bindings of {package.origin} into {output}")
+    session.output.done(f"wrote bindings of {package.origin} to {output}")
     session.output.record(
         {
             "folder": str(output),

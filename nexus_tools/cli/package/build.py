@@ -1,4 +1,4 @@
-"""`nexus-tools package build`: a Move package compiled, and ours compared with what we ship."""
+"""The command `nexus-tools package build`, which compiles a Move package."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", type=FOLDER, required=False)
 @click.option(
-    "--output", type=click.Path(file_okay=False, path_type=Path), help="Write the modules here."
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Output folder of the compiled modules.",
 )
-@click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
+@click.option("--framework", type=FOLDER, help="Folder of the Sui framework's sources.")
 @BUNDLE
 @compiles
 @local
@@ -31,9 +33,11 @@ def command(
     bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
-    """Compile the Move package in FOLDER; without it, our own, and compare it with what we ship.
+    """Compile the Move package in FOLDER.
 
-    The compiler is the genuine one as WebAssembly; the first time it is fetched with `npm`.
+    Without FOLDER, compiles our own package and compares the result with the installed bytecode.
+    The
+    compiler is the official one as WebAssembly; `npm` downloads it at the first use.
     """
     from nexus_tools.sui.bytecode import deserialize
     from nexus_tools.sui.localnet.compiler import build_to_publish
@@ -73,7 +77,7 @@ def _compare(session: Session, modules: tuple[bytes, ...]) -> None:
     if modules != load_package().modules:
         raise ValidationError(
             "bytecode_differs",
-            "the sources do not compile to the bytecode that comes with nexus-tools",
-            hint="the sources were changed since, or the compiler is another one",
+            "the compiled sources differ from the bytecode of nexus-tools",
+            hint="Check whether the sources were changed, or another compiler was used.",
         )
-    session.output.done("the sources compile to the bytecode that comes with nexus-tools")
+    session.output.done("the compiled sources match the bytecode of nexus-tools")

@@ -1,4 +1,4 @@
-"""How commands compile Move packages: their options, the compiler, where our own package is."""
+"""Compilation of Move packages: options, the compiler, and the folder of our own package."""
 
 import asyncio
 import functools
@@ -21,14 +21,14 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """Where the dependencies of a package are, for which framework it is compiled, how long."""
+    """The dependencies, the framework, and the timeout for compiling a package."""
 
     checkouts: Mapping[str, Path] = field(default_factory=dict)
     framework_from: str | None = None
     timeout_s: float | None = None
 
     def release(self, session: Session) -> "Release":
-        """The framework that packages are compiled for; not from within an event loop."""
+        """Return the framework to compile for. Must not be called in an event loop."""
         from nexus_tools.sui.framework_source import find_release
         from nexus_tools.sui.localnet.framework import embedded_release
 
@@ -37,7 +37,7 @@ class Compilation:
         return asyncio.run(find_release(self.framework_from, session.settings.cache_directory))
 
     def builder(self, session: Session) -> "MoveBuilder":
-        """The compiler; the first time it is fetched with `npm`. Not from within an event loop."""
+        """Return the compiler, which `npm` downloads at first use. Not for use in an event loop."""
         from nexus_tools.sui.localnet.compiler import BUILD_TIMEOUT_S, MoveBuilder
 
         return MoveBuilder.installed(
@@ -48,7 +48,7 @@ class Compilation:
 
 
 def compiles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that compiles a package: gets a `Compilation`."""
+    """Decorate a command that compiles a package: it gets a `Compilation`."""
 
     @functools.wraps(function)
     def run(
@@ -70,23 +70,24 @@ _DEPENDENCY = click.option(
     "dependencies",
     metavar="NAME=FOLDER",
     multiple=True,
-    help="Read the dependency NAME of Move.toml here, wherever it says that it is.",
+    help="Read the dependency NAME from FOLDER instead of the location in Move.toml."
+    " May be repeated.",
 )
 _BUILD_TIMEOUT = click.option(
     "--build-timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
     show_default="60",
-    help="How long one package may take to compile.",
+    help="Maximum time to compile one package.",
 )
 
 
 BUNDLE = click.option(
     "--bundle",
     type=click.Choice(["unpublished", "all"]),
-    help="Take dependencies into the package: those published nowhere, or all.",
+    help="Include dependencies in the package: those that are not published, or all.",
 )
-"""The option of commands that compile what is published."""
+"""The option of commands that compile a package to publish it."""
 
 
 def _checkout(option: str) -> tuple[str, Path]:
@@ -94,19 +95,19 @@ def _checkout(option: str) -> tuple[str, Path]:
     if not (name and folder and Path(folder).is_dir()):
         raise UsageError(
             "dependency_invalid",
-            f"--dependency {option} names no folder",
-            hint="write NAME=FOLDER, with the name that Move.toml has for it",
+            f"expected --dependency NAME=FOLDER, got {option!r}",
+            hint="Use the name of the dependency in Move.toml, and an existing folder.",
         )
     return name, Path(folder)
 
 
 def our_sources() -> Path:
-    """The folder of our own package. Raises `sources_missing` outside a checkout."""
+    """Return the folder of our own package. Raises `sources_missing` outside a checkout."""
     folder = Path(__file__).parents[3] / "move" / "nexus_tools"
     if not folder.is_dir():
         raise NotFoundError(
             "sources_missing",
             "the sources of our Move package are not installed with nexus-tools",
-            hint="name a folder, or run this in a checkout",
+            hint="Pass a folder, or run the command in a checkout.",
         )
     return folder

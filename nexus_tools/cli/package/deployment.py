@@ -1,4 +1,4 @@
-"""The packages as they are published on the network: publish them, show them, choose them."""
+"""The commands `package publish`, `show` and `use`, for packages on a network."""
 
 import asyncio
 from pathlib import Path
@@ -28,18 +28,18 @@ _BOTH_LOCKED = ", and locked their upgrades"
 
 @click.command()
 @click.argument("folder", type=FOLDER, required=False)
-@click.option("--again", is_flag=True, help="Publish another one, although one is known.")
+@click.option("--again", is_flag=True, help="Publish again even if a published package is known.")
 @click.option(
     "--lock/--free",
     "locked",
     default=None,
-    help="Lock its upgrades in the same transaction: ours is locked unless --free is given.",
+    help="Lock its upgrades in the same transaction. Default: lock our packages only.",
 )
 @click.option(
     "--rehearse",
     is_flag=True,
-    help="Send nothing: carry out each transaction of a deployment on a network in this process,"
-    " and print its size and its cost.",
+    help="Run the deployment on a temporary network in this process, and print the size and cost"
+    " of each transaction. Nothing is sent.",
 )
 @BUNDLE
 @compiles
@@ -54,16 +54,22 @@ async def publish(
     bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
-    """Publish the Move package in FOLDER; without it, those that come with nexus-tools.
+    """Publish the Move package in FOLDER, or the packages that come with nexus-tools.
 
-    Ours are the one of tools and, in two more transactions, the one of workflows, which needs it;
-    what an interrupted attempt lacks is published by the next. The key that signs is their admin.
-    A locked package is upgraded 14 days after the
-    upgrade was proposed at the earliest, and the key that signs owns the lock; of a free one it
-    gets the UpgradeCap, and can replace the code at any moment.
+    Without FOLDER, the packages are that of tools and, in two more transactions, that of workflows.
+    If
+    publishing is interrupted, run the same command again to publish the rest. The key that signs
+    becomes the admin.
 
-    With --rehearse nothing is sent, and neither key nor network is needed: what a deployment is
-    made of, our packages with their settings, a leader and a tool, is carried out in this process.
+    An upgrade of a locked package can be executed 14 days after its proposal at the earliest, and
+    the
+    key that signs owns the lock. For an unlocked package, the key that signs gets the UpgradeCap
+    and
+    can replace the code at any time.
+
+    With --rehearse nothing is sent, and no key or network is needed. A complete deployment, with
+    our
+    packages, their settings, a leader and a tool, runs in this process.
     """
     if rehearse:
         modules = None
@@ -124,12 +130,14 @@ async def _publish_folder(
 async def _linked(
     session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
 ) -> "Deployment | None":
-    """Our packages on the network, if the one in the folder depends on them."""
+    """Return our packages on the network if the package in the folder depends on them."""
     from nexus_tools.contracts import PACKAGE_NAMES
     from nexus_tools.sui.localnet.compiler import read_package
 
     package = read_package(folder, checkouts=compilation.checkouts, bundle=bundle)
-    unpublished = {each.name for each in package.dependencies if not each.is_published}
+    unpublished = {
+        dependency.name for dependency in package.dependencies if not dependency.is_published
+    }
     if bundle is not None or unpublished.isdisjoint(PACKAGE_NAMES):
         return None
     async with session.client() as client:
@@ -144,7 +152,7 @@ async def _compiled(
     bundle: "Bundle | None",
     ours: "Deployment | None" = None,
 ) -> Modules:
-    """The modules in a folder; those that depend on our packages are linked to `ours`."""
+    """Compile the modules in a folder. Modules that depend on our packages are linked to `ours`."""
     from nexus_tools.testing.move_project import build_linked
 
     def build() -> Modules:
@@ -156,7 +164,7 @@ async def _compiled(
 
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
-    """Publish our packages; what is missing of them, if an earlier attempt went half the way."""
+    """Publish our packages, or the ones that an interrupted attempt did not publish."""
     from nexus_tools.contracts import Deployment, Publisher, our_packages
 
     async with session.client(signing=True) as client:
@@ -171,7 +179,7 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
         if deployment and await journal.executed(_workflows_step(deployment)):
             lacking = []
         await publisher.check_funds(
-            *(each.modules for each in lacking),
+            *(package.modules for package in lacking),
             with_lock=locked and await lacks_locks(session, client),
         )
         sent, locks = await ensure_locks(session, client) if locked else ([], None)
@@ -184,7 +192,7 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
                 question=lambda rehearsed: asked(done, rehearsed.sent[0]),
             )
             sent, deployment = [*sent, *tools.sent], tools.deployment
-            if deployment is not None:  # now, so that what fails next can be made up for
+            if deployment is not None:  # stored now, in case the next step fails
                 session.settings.remember(deployment, network)
         if deployment is not None:
             known = deployment
@@ -209,7 +217,7 @@ def _workflows_step(deployment: "Deployment") -> str:
 
 
 async def _known(session: Session, client: "SuiClient") -> "Deployment | None":
-    """The deployment on the network, if one is known."""
+    """Return the known deployment on the network, or None."""
     try:
         return await session.deployment(client)
     except NotFoundError:
@@ -217,27 +225,26 @@ async def _known(session: Session, client: "SuiClient") -> "Deployment | None":
 
 
 async def _begun(session: Session, client: "SuiClient") -> "Deployment | None":
-    """The deployment that lacks the package of workflows; None if there is none.
+    """Return the deployment that lacks the package of workflows, or None if there is none.
 
-    Raises `package_published` for a whole one.
+    Raises `package_published` for a complete deployment.
     """
     known = await _known(session, client)
     if known is None or known.workflows_id is None:
         return known
     raise NotNowError(
         "package_published",
-        f"the packages are published on {client.network.name} already: {known.package_id}",
-        hint="pass --again to publish others with registries of their own",
+        f"the packages are already published on {client.network.name}: {known.package_id}",
+        hint="Pass --again to publish new packages with their own registries.",
     )
 
 
 @click.command()
 @reads
 async def show(session: Session) -> None:
-    """Show the package on the network: its objects, what its registries ask for, its upgrades.
+    """Show the package on the network: its objects, registry settings, and upgrade policy.
 
-    `upgrades` is locked, immutable or free: of a free package the code may be another at any
-    moment.
+    `upgrades` is locked, immutable or free. The code of a free package can change at any time.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registries"):
@@ -262,13 +269,18 @@ async def show(session: Session) -> None:
 
 @click.command()
 @click.argument("package")
-@click.option("--upgrade-lock", metavar="ID", help="Use this upgrade_lock on the network, too.")
+@click.option(
+    "--upgrade-lock", metavar="ID", help="ID of the upgrade_lock package to use on the network."
+)
 @reads
 async def use(session: Session, package: str, *, upgrade_lock: str | None) -> None:
-    """Use the published PACKAGE (its first version) from now on.
+    """Use the published PACKAGE, given by the ID of its first version, from now on.
 
-    Its registries and its newest version are found, and by which upgrade_lock it was locked when it
-    was published: one that is not what comes with nexus-tools, or not immutable, is refused.
+    The command finds its registries, its latest version, and the upgrade_lock package that locked
+    it
+    when it was published. An upgrade_lock package that differs from the one of nexus-tools, or is
+    not
+    immutable, is rejected.
     """
     from nexus_tools.contracts import Deployment, LockDeployment, find_workflows, newest
     from nexus_tools.sui.types.address import Address
@@ -280,8 +292,8 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
             if not executed:
                 raise NotFoundError(
                     "package_unknown",
-                    f"{client.network.name} knows no package {package}",
-                    hint="check the id, or use a node that keeps the package's transaction",
+                    f"package {package} not found on {client.network.name}",
+                    hint="Check the ID, or use a node that keeps the package's transaction.",
                 )
             deployment = Deployment.of(executed, await client.chain_id())
             deployment = await newest(client, await find_workflows(client, deployment))
@@ -290,12 +302,12 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
         if locks is not None:
             session.settings.remember_locks(locks, client.network.name)
         session.settings.remember(deployment, client.network.name)
-    session.output.done(f"commands on {client.network.name} use {deployment.package_id}")
+    session.output.done(f"commands on {client.network.name} now use {deployment.package_id}")
     session.output.record(dict(deployment.as_json()))
 
 
 def _locked_by(executed: "Executed") -> "Address | None":
-    """The `upgrade_lock` that locked what a transaction published."""
+    """Return the `upgrade_lock` package that locked the package that a transaction published."""
     for created in executed.created():
         if (created.type.module, created.type.name) == ("upgrade_lock", "UpgradeLock"):
             return created.type.address

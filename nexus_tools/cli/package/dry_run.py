@@ -1,6 +1,6 @@
-"""`nexus-tools package publish --rehearse`: each transaction of a deployment, its size and cost.
+"""The option `package publish --rehearse`: size and cost of each transaction of a deployment.
 
-They are carried out on a network that lives in this process, as long as the command.
+The transactions run on a temporary network in this process.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -52,25 +52,25 @@ _COLUMNS = {
     "rebate": "Rebate",
     "cost": "Cost",
     "locked": "Locked",
-    "makes": "Makes",
+    "makes": "Creates",
 }
 
 
 class Modules(NamedTuple):
-    """What is published: the bytes of modules, and the packages that they depend on."""
+    """Compiled modules, and the packages that they depend on."""
 
     modules: Sequence[bytes]
     dependencies: "Sequence[Address]"
 
 
 async def rehearse(output: Output, others: Modules | None, *, locked: bool) -> None:
-    """Carry out every transaction of a deployment in this process, and print what each costs.
+    """Run every transaction of a deployment in this process, and print what each costs.
 
-    Of our package these are its publication, its settings, and a first leader and tool; of
-    `others` the publication alone. Nothing is signed with a key of the user's, and nothing is sent
-    anywhere.
+    For our packages these are the publication, the settings, and a first leader and tool. For
+    `others`
+    it is only the publication. Nothing is signed with the user's keys, and nothing is sent.
     """
-    with output.progress("rehearsing"):
+    with output.progress("simulating the deployment"):
         async with _network() as (localnet, client):
             rows = []
             async for name, sent in _steps(client, others, locked=locked):
@@ -84,14 +84,14 @@ async def rehearse(output: Output, others: Modules | None, *, locked: bool) -> N
         return
     output.table([units.in_words(row) for row in rows], _COLUMNS, empty="")
     output.note(
-        f"All of it costs {units.sui(total_mist)} at a gas price of {gas_price} MIST, collateral"
-        " left aside. Nothing was sent: it ran on a network that is gone"
+        f"The total cost is {units.sui(total_mist)} at a gas price of {gas_price} MIST, excluding"
+        " collateral. Nothing was sent: the deployment ran on a temporary network"
     )
 
 
 @asynccontextmanager
 async def _network() -> "AsyncIterator[tuple[Localnet, SuiClient]]":
-    """A network that is made for this, and a client with a key that has SUI there."""
+    """Start a temporary network, and a client whose key has SUI there."""
     from nexus_tools.sui.client import SuiClient
     from nexus_tools.sui.keystore import KeyPair
     from nexus_tools.sui.localnet import Localnet
@@ -113,7 +113,7 @@ async def _steps(
     locks = None
     if locked:
         sent, locks = await publisher.publish_lock()
-        yield "upgrade_lock, once for a network", sent
+        yield "upgrade_lock, once per network", sent
     named = "the package" + _AND_LOCK * locked
     if others is not None:
         yield named, await publisher.publish_other(others.modules, others.dependencies, locks)
@@ -145,12 +145,12 @@ async def _ours(
     yield "a leader, with a key", sent
     registration = Registration(ToolDefinition.parse(_EXAMPLE), 1, leaders=(leader,), keys=(key,))
     registered = await tools.register(registration)
-    assert registered.sent is not None  # nothing was registered before
+    assert registered.sent is not None  # the registry is new, so the tool is too
     yield "a tool, with a leader and a key", registered.sent
 
 
 def _row(localnet: "Localnet", name: str, sent: "Sent") -> dict[str, Any]:
-    """A transaction as JSON: its size in bytes, its costs in MIST, and what it made."""
+    """Return a transaction as JSON: its size in bytes, costs in MIST, and created objects."""
     from nexus_tools.sui.client import Executed
 
     assert isinstance(sent, Executed)
@@ -170,7 +170,7 @@ def _row(localnet: "Localnet", name: str, sent: "Sent") -> dict[str, Any]:
 
 
 def _made(sent: Any) -> list[str]:
-    """The kinds of what a transaction made, packages first; parts of tables are left aside."""
+    """Return the kinds of created objects, packages first, without entries of tables."""
     from nexus_tools.sui.types.effects import PackageWrite
 
     changed = sent.effects.changed_objects
@@ -181,7 +181,7 @@ def _made(sent: Any) -> list[str]:
 
 
 def _locked(sent: "Sent") -> int:
-    """The collateral that a transaction locked."""
+    """Return the collateral that a transaction locked."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
 
     return sum(

@@ -1,4 +1,4 @@
-"""`nexus-tools package interface`: what ours offers, for other packages to compile against."""
+"""The command `nexus-tools package interface`, which other packages compile against."""
 
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from nexus_tools.cli.framework import Session, local
 def command(session: Session, folder: Path) -> None:
     """Write the interface of the package nexus_tools into FOLDER, as a Move package.
 
-    It declares types and functions without their bodies. A package that depends on it, with
-    `nexus_tools = { local = "FOLDER" }`, is linked to the one on the network when it is published.
+    It declares types and functions without bodies. To depend on it, write
+    `nexus_tools = { local = "FOLDER" }` in Move.toml. Publishing links to the package on the
+    network.
     """
     written = write_interface(folder)
     session.output.done(f"wrote {len(written)} files to {folder}")
@@ -23,7 +24,7 @@ def command(session: Session, folder: Path) -> None:
 
 
 def write_interface(folder: Path) -> list[Path]:
-    """Write the files; what is there is replaced."""
+    """Write the files, and replace existing ones."""
     from nexus_tools.contracts import PACKAGE_NAMES, load_package
     from nexus_tools.sui.localnet.compiler import interface_of
 

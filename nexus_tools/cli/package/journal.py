@@ -1,7 +1,8 @@
-"""The transactions that `package publish` sends, recorded so that an interrupted one is continued.
+"""A journal of the transactions of `package publish`, to continue after an interruption.
 
-Each is written down before it is sent. The next attempt of the same wallet on the same chain finds
-out what became of it, and sends the same bytes again if nothing did: the chain executes them once.
+Each transaction is recorded before it is sent. The next attempt of the same wallet on the same
+chain looks up the transaction, and sends the same bytes again if it was not executed. This is safe
+because the chain executes a transaction only once.
 """
 
 import json
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Verb = Callable[["Publisher", "Sequence[Executed]"], Awaitable[T]]
-"""Publishes, but for the transactions of the step that were executed already."""
+"""Publishes, except for the given transactions of the step, which were executed before."""
 
 
 class PublishJournal:
-    """The transactions of an unfinished publication, by step, in one file."""
+    """The transactions of an unfinished publication by step, in one file."""
 
     def __init__(self, session: Session, client: "SuiClient", path: Path) -> None:
         self._session = session
@@ -35,14 +36,16 @@ class PublishJournal:
 
     @classmethod
     async def of(cls, session: Session, client: "SuiClient") -> Self:
-        """Return the journal of the wallet that signs, on the chain of the client."""
+        """Return the journal of the signing wallet on the chain of the client."""
         name = f"{await client.chain_id()}-{client.address}.json"
         return cls(session, client, session.settings.data_directory / "publishing" / name)
 
     async def executed(self, step: str) -> "list[Executed]":
-        """Return the transactions of a step that the chain executed with success."""
-        found = [await self._client.transaction(each.digest) for each in self._sent(step)]
-        return [each for each in found if each is not None and _succeeded(each)]
+        """Return the successful transactions of a step."""
+        found = [
+            await self._client.transaction(transaction.digest) for transaction in self._sent(step)
+        ]
+        return [item for item in found if item is not None and _succeeded(item)]
 
     async def carry_out(
         self,
@@ -53,10 +56,12 @@ class PublishJournal:
         question: Callable[[T], str],
         length: int = 1,
     ) -> T:
-        """Carry out a step of `length` transactions, except for those that were executed before."""
+        """Run a step of `length` transactions, except for those that were executed before."""
         done = await self.executed(step)
-        for each in done:
-            self._session.output.note(f"an earlier attempt sent {each.digest}: going on from there")
+        for transaction in done:
+            self._session.output.note(
+                f"continuing after {transaction.digest} of an earlier attempt"
+            )
         if len(done) == length:
             return await verb(publisher, done)
 
@@ -69,7 +74,7 @@ class PublishJournal:
         return await carry_out(self._session, publisher, perform, question=question)
 
     def forget(self, *steps: str) -> None:
-        """Forget the transactions of steps, whose results are kept elsewhere by now."""
+        """Delete the transactions of steps whose results are stored elsewhere."""
         document = {key: sent for key, sent in self._read().items() if key not in steps}
         if document:
             write_private(self._path, json.dumps(document))
@@ -77,11 +82,16 @@ class PublishJournal:
             self._path.unlink(missing_ok=True)
 
     async def _send_again(self, step: str) -> "list[Executed]":
-        """Send what was recorded once more; what the chain refuses now, it never executes."""
+        """Send the recorded transactions again.
+
+        A transaction that is refused now never executes.
+        """
         executed = []
-        for each in self._sent(step):
+        for transaction in self._sent(step):
             try:
-                sent = await self._client.execute_transaction(each.transaction, [each.signature])
+                sent = await self._client.execute_transaction(
+                    transaction.transaction, [transaction.signature]
+                )
             except (RefusedOnChainError, NotFoundError):
                 continue
             executed.append(sent)
@@ -90,7 +100,7 @@ class PublishJournal:
     @contextmanager
     def _recording(self, step: str) -> Iterator[None]:
         def record(sent: "SignedTransaction") -> None:
-            texts = [b64encode(each).decode() for each in (sent.transaction, sent.signature)]
+            texts = [b64encode(part).decode() for part in (sent.transaction, sent.signature)]
             document = self._read()
             document.setdefault(step, []).append([*texts, str(sent.digest)])
             write_private(self._path, json.dumps(document))
@@ -116,10 +126,10 @@ class PublishJournal:
 
 
 def modules_step(modules: "Sequence[bytes]", dependencies: "Sequence[Address]") -> str:
-    """Return the step that publishes a package of a user's own: no other has its name."""
+    """Return the unique step name for publishing a package of the user."""
     from hashlib import blake2b
 
-    parts = (*modules, *(str(each).encode() for each in dependencies))
+    parts = (*modules, *(str(dependency).encode() for dependency in dependencies))
     return blake2b(b"".join(parts), digest_size=32).hexdigest()
 
 

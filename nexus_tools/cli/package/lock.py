@@ -1,4 +1,4 @@
-"""The lock of a package: who upgrades it, and how long everybody sees that before."""
+"""The commands `package lock` and `make-immutable`, and the upgrade policy of packages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _LOCK = "lock"
 
 PACKAGE = click.argument("package", required=False)
-"""A package by the id of any of its versions, `workflows` for ours of them; else ours of tools."""
+"""A package by the ID of any version, `workflows` for ours of workflows. Default: ours of tools."""
 
 
 @click.command()
 @click.argument("upgrade_cap", required=False)
 @writes
 async def lock(session: Session, upgrade_cap: str | None) -> None:
-    """Lock a package in its first version: the one of UPGRADE_CAP, or ours. Nothing unlocks it."""
+    """Lock the first version of a package permanently: that of UPGRADE_CAP, or ours."""
     from nexus_tools.contracts import UpgradeLocks
     from nexus_tools.sui.types.address import Address
 
@@ -35,11 +35,11 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
         else:
             cap = await _our_cap(session, client)
         before, locks = await ensure_locks(session, client)
-        if locks is None:  # a dry run, of which the first step cannot be followed by the second
-            done = f"published upgrade_lock on {client.network.name}, to lock {cap} with it"
+        if locks is None:  # a dry run cannot simulate the second step without the first
+            done = f"published upgrade_lock on {client.network.name} to lock {cap}"
             report(session.output, before, done, {"upgrade_cap": str(cap)})
             return
-        done = f"locked the package of {cap}, for good"
+        done = f"locked the package of {cap} permanently"
         sent = await carry_out(
             session,
             UpgradeLocks(client, locks, dry_run=session.dry_run),
@@ -53,13 +53,13 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
 @PACKAGE
 @writes
 async def make_immutable(session: Session, package: str | None) -> None:
-    """End all upgrades of the locked PACKAGE, at once and for good; without it, of ours.
+    """End all upgrades of the locked PACKAGE immediately and permanently. Default: our package.
 
-    A proposed upgrade ends, too. It needs the key that owns the lock.
+    This also ends a proposed upgrade. It requires the key that owns the lock.
     """
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)
-        done = f"made {package_id} immutable: nobody upgrades it any more"
+        done = f"made {package_id} immutable: it can no longer be upgraded"
         sent = await carry_out(
             session,
             locks,
@@ -73,7 +73,7 @@ async def make_immutable(session: Session, package: str | None) -> None:
 
 
 async def _our_cap(session: Session, client: "SuiClient") -> "Address":
-    """The `UpgradeCap` of our package, while it is free. Raises `not_free`."""
+    """Return the `UpgradeCap` of our package while it is not locked. Raises `not_free`."""
     from nexus_tools.contracts import Upgrades
 
     deployment = await session.deployment(client)
@@ -81,8 +81,8 @@ async def _our_cap(session: Session, client: "SuiClient") -> "Address":
     if upgrades != Upgrades.FREE:
         raise NotNowError(
             "not_free",
-            f"the package is {upgrades} already",
-            hint="`nexus-tools package upgrade show` says who upgrades it, and what is proposed",
+            f"the package is already {upgrades}",
+            hint="Run `nexus-tools package upgrade show` to see its owner and proposals.",
         )
     return deployment.require_upgrade_cap()
 
@@ -97,9 +97,9 @@ async def lacks_locks(session: Session, client: "SuiClient") -> bool:
 async def ensure_locks(
     session: Session, client: "SuiClient"
 ) -> "tuple[list[Sent], LockDeployment | None]":
-    """The `upgrade_lock` of the network, which is published first if this machine knows none.
+    """Return the `upgrade_lock` of the network, and publish it if this machine knows none.
 
-    With what was sent for that; None if a dry run cannot publish it.
+    Also returns the transactions that were sent. It is None if a dry run cannot publish it.
     """
     from nexus_tools.contracts import Publisher
 
@@ -107,7 +107,7 @@ async def ensure_locks(
     known = session.settings.find_locks(network, await client.chain_id())
     if known is not None:
         return [], known
-    done = f"published upgrade_lock on {network}, immutable"
+    done = f"published the immutable package upgrade_lock on {network}"
     sent, locks = await journal.carry_out(
         _LOCK,
         Publisher(client, dry_run=session.dry_run),
@@ -122,15 +122,15 @@ async def ensure_locks(
 
 
 async def known_locks(session: Session, client: "SuiClient") -> "UpgradeLocks":
-    """The locks of the network. Raises `upgrade_lock_unknown`."""
+    """Return the locks of the network. Raises `upgrade_lock_unknown`."""
     from nexus_tools.contracts import UpgradeLocks
 
     locks = session.settings.find_locks(client.network.name, await client.chain_id())
     if locks is None:
         raise NotFoundError(
             "upgrade_lock_unknown",
-            f"this machine knows no upgrade_lock on {client.network.name}",
-            hint="`nexus-tools package use` finds the one that locked a package, or takes its id",
+            f"no upgrade_lock package is known on {client.network.name}",
+            hint="Run `nexus-tools package use` with a locked package, or with --upgrade-lock ID.",
         )
     return UpgradeLocks(client, locks, dry_run=session.dry_run)
 
@@ -138,7 +138,7 @@ async def known_locks(session: Session, client: "SuiClient") -> "UpgradeLocks":
 async def locked_package(
     session: Session, client: "SuiClient", package: str | None
 ) -> "tuple[UpgradeLocks, Address]":
-    """The locks of the network, and the package that is meant. Raises `workflows_unknown`."""
+    """Return the locks of the network, and the selected package. Raises `workflows_unknown`."""
     from nexus_tools.sui.types.address import Address
 
     locks = await known_locks(session, client)
@@ -152,7 +152,7 @@ async def locked_package(
 
 
 def part_of(package: str | None) -> "Part | None":
-    """Which of our packages is meant; None for somebody else's."""
+    """Return which of our packages is selected, or None for another package."""
     from nexus_tools.contracts import Part
 
     if package is None:
@@ -166,9 +166,9 @@ def part_of(package: str | None) -> "Part | None":
 async def upgrades_record(
     session: Session, client: "SuiClient", package: "Address"
 ) -> dict[str, Any]:
-    """What may happen to the code of a package, flat, with times in ms since 1970.
+    """Return the upgrade policy of a package as a flat record, with times in ms since 1970.
 
-    A package that no known lock locks is free.
+    A package that no known lock controls is free.
     """
     from nexus_tools.contracts import UpgradeLocks, Upgrades
 
@@ -179,7 +179,7 @@ async def upgrades_record(
 
 
 def upgrades_document(found: "PackageUpgrades") -> dict[str, Any]:
-    """What was found of a package, as `upgrades_record` has it."""
+    """Return the record of `upgrades_record` for an upgrade policy."""
     from nexus_tools.contracts import Upgrades
 
     record: dict[str, Any] = {"upgrades": str(found.upgrades)}
@@ -200,7 +200,7 @@ def upgrades_document(found: "PackageUpgrades") -> dict[str, Any]:
 
 
 async def in_words(session: Session, client: "SuiClient", record: dict[str, Any]) -> dict[str, Any]:
-    """A record with `upgrades_record` as it is shown: for people, with how long they have."""
+    """Return a record with `upgrades_record` for display, with the remaining times as text."""
     if session.output.as_json:
         return record
     now_ms = await client.now_ms()

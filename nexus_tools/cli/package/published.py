@@ -1,4 +1,4 @@
-"""A package that is published on a network, by its id."""
+"""Lookup of a published package by its ID."""
 
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 async def require_package(client: "SuiClient", package_id: "Address") -> "MovePackage":
-    """The package with this id. Raises `package_unknown`."""
+    """Return the package with this ID. Raises `package_unknown`."""
     from nexus_tools.sui.types.object import MovePackage
 
     value = await client.object(package_id)
     if value is None or not isinstance(value.data, MovePackage):
         raise NotFoundError(
             "package_unknown",
-            f"{client.network.name} knows no package {package_id}",
-            hint="check the id and the network: --network NAME",
+            f"package {package_id} not found on {client.network.name}",
+            hint="Check the ID and the network (--network NAME).",
         )
     return value.data

@@ -1,4 +1,4 @@
-"""A Move package that is read to make bindings of it: from a folder, or from the network."""
+"""Loading of a Move package from a folder or the network, to generate bindings."""
 
 import asyncio
 import re
@@ -24,7 +24,7 @@ _PUBLISHED = re.compile(r"0x[0-9a-fA-F]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A package that was read; `framework` gives modules of the framework that it was made for."""
+    """A loaded package; `framework` returns modules of the framework that it was built for."""
 
     package: PackageSource
     framework: Callable[[Address], Sequence[bytes]]
@@ -32,30 +32,30 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class PackageReader:
-    """Reads packages; those with sources it compiles, against those of the `framework` if given."""
+    """A loader of packages. It compiles sources, against the `framework` if that is set."""
 
     session: Session
     compilation: Compilation
     framework: Path | None
 
     async def read(self, place: str) -> Found:
-        """The package at a place, which is a folder or an id. Raises `package_not_found`."""
+        """Load the package in a folder or with an ID. Raises `package_not_found`."""
         found = await asyncio.to_thread(self._read_folder, Path(place))
         if found is not None:
             return found
         if not _PUBLISHED.fullmatch(place):
             raise UsageError(
                 "package_not_found",
-                f"{place} is neither a folder nor the id of a package",
-                hint="name a folder with Move.toml or .mv files, or an id that begins with 0x",
+                f"{place} is neither a folder nor the ID of a package",
+                hint="Pass a folder with Move.toml or .mv files, or an ID that starts with 0x.",
             )
         async with self.session.client() as client:
             return await _read_published(client, Address.parse(place))
 
     async def read_other(self, found: Found, wanted: str) -> tuple[str, PackageSource]:
-        """What `--with NAME` or `--with NAME=PLACE` names. Raises `dependency_unknown`.
+        """Load the package of `--with NAME` or `--with NAME=PLACE`. Raises `dependency_unknown`.
 
-        A place may be a dependency, too, whose own name Python cannot import.
+        A place may also be a dependency whose own name is not a valid Python name.
         """
         name, _, place = wanted.partition("=")
         known = found.package.dependencies
@@ -66,13 +66,13 @@ class PackageReader:
             return name, (await self.read(place)).package
         raise NotFoundError(
             "dependency_unknown",
-            f"the package depends on no {name} whose modules are here; known are:"
+            f"the package has no dependency {name} with known modules. Known dependencies:"
             f" {', '.join(sorted(known)) or 'none'}",
-            hint="say where it is: --with NAME=FOLDER, or --with NAME=ID",
+            hint="Pass its location: --with NAME=FOLDER, or --with NAME=ID.",
         )
 
     def _read_folder(self, folder: Path) -> Found | None:
-        """Compile the package, or take what was compiled elsewhere; None if it is no folder."""
+        """Compile the package, or load compiled modules. Return None if there is no such folder."""
         if not folder.is_dir():
             return None
         built = _built_folder(folder)
@@ -81,7 +81,7 @@ class PackageReader:
                 raise NotFoundError(
                     "package_not_found",
                     f"{folder} has neither {_MANIFEST} nor modules",
-                    hint="name the folder of a Move package, or one with .mv files",
+                    hint="Pass the folder of a Move package, or a folder with .mv files.",
                 )
             return self._found(_read_built(built))
         try:
@@ -89,7 +89,7 @@ class PackageReader:
         except (NexusError, ModuleNotFoundError) as error:
             if built is None:
                 raise
-            warning = f"took what is compiled in {built}, for here it does not: {error}"
+            warning = f"compilation failed, so the modules in {built} are used: {error}"
             self.session.output.warn(warning)
             return self._found(_read_built(built))
 
@@ -99,8 +99,8 @@ class PackageReader:
         builder, checkouts = self.compilation.builder(self.session), self.compilation.checkouts
         compiled = build_package(builder, folder, self.framework, checkouts)
         dependencies = {
-            name: PackageSource(_named(name), each.built.modules, each.sources)
-            for name, each in compiled.dependencies.items()
+            name: PackageSource(_named(name), dependency.built.modules, dependency.sources)
+            for name, dependency in compiled.dependencies.items()
         }
         modules, sources = compiled.built.modules, compiled.sources
         return PackageSource(_origin(folder), modules, sources, dependencies)
@@ -108,7 +108,7 @@ class PackageReader:
     def _found(self, package: PackageSource) -> Found:
         if self.compilation.framework_from is None:
             return Found(package, self._framework_modules)
-        # Later there is an event loop, in which no node can be asked from here.
+        # The modules are read now, because the node cannot be queried within an event loop.
         modules = {address: self._framework_modules(address) for address in FRAMEWORK_NAMES}
         return Found(package, lambda address: modules.get(address, ()))
 
@@ -139,9 +139,9 @@ def _modules(package: MovePackage) -> tuple[bytes, ...]:
 
 
 def _built_folder(folder: Path) -> Path | None:
-    """Where the modules are: here, or where Sui's own compiler puts them."""
+    """Return the folder of compiled modules: the folder itself, or Sui's build folder."""
     candidates = [folder, folder / _BYTECODE, *sorted(folder.glob(f"build/*/{_BYTECODE}"))]
-    return next((each for each in candidates if any(each.glob("*.mv"))), None)
+    return next((candidate for candidate in candidates if any(candidate.glob("*.mv"))), None)
 
 
 def _read_built(modules: Path) -> PackageSource:
@@ -160,7 +160,7 @@ def _files(folder: Path) -> tuple[bytes, ...]:
 
 
 def sources_in(folder: Path) -> dict[str, str]:
-    """Move sources by their paths. Words are a courtesy: a file that is no text has none."""
+    """Return Move sources by path. Invalid UTF-8 is replaced, because sources only add comments."""
     paths = sorted(path for path in folder.rglob("*.move") if "dependencies" not in path.parts)
     return {
         path.relative_to(folder).as_posix(): path.read_text("utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""`nexus-tools package test`: the unit tests of a Move package."""
+"""The command `nexus-tools package test`, which runs unit tests of a Move package."""
 
 import secrets
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ _COVERAGE_COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Which tests to run, and how: those with `names` in their titles, or a list of them.
+    """The selection of tests by `names` in their titles, and how to run them.
 
-    `covers` asks for the coverage of lines, `coverage_report` is where its LCOV goes.
+    `covers` enables line coverage; `coverage_report` is the path of its LCOV file.
     """
 
     names: str
@@ -49,27 +49,29 @@ class _Wanted:
 
 @click.command()
 @click.argument("folder", type=FOLDER, required=False)
-@click.option("--filter", "names", default="", help="Only tests whose module::name contains this.")
-@click.option("--list", "listed", is_flag=True, help="List the tests, and run none.")
+@click.option(
+    "--filter", "names", default="", help="Run only tests whose module::name contains this text."
+)
+@click.option("--list", "listed", is_flag=True, help="List the tests without running them.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     show_default=True,
-    help="Seconds that one test may take.",
+    help="Maximum time of one test, in seconds.",
 )
 @click.option(
     "--gas-limit",
     type=click.IntRange(min=1),
     show_default="10^12",
-    help="Internal gas units that one test may use.",
+    help="Maximum internal gas units of one test.",
 )
-@click.option("--seed", type=int, help="Where the arguments of random tests come from.")
-@click.option("--coverage", is_flag=True, help="Show which lines the tests have passed.")
+@click.option("--seed", type=int, help="Seed for the arguments of random tests.")
+@click.option("--coverage", is_flag=True, help="Show line coverage.")
 @click.option(
     "--coverage-report",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the coverage here, as LCOV.",
+    help="Write line coverage to this file, as LCOV.",
 )
 @compiles
 @local
@@ -86,9 +88,9 @@ def command(
     coverage_report: Path | None,
     compilation: Compilation,
 ) -> None:
-    """Run the unit tests of the Move package in FOLDER; without it, of our own.
+    """Run the unit tests of the Move package in FOLDER. Default: our own package.
 
-    They run in the VM of the localnet. The compiler is fetched with `npm` the first time.
+    The tests run in the VM of the localnet. `npm` downloads the compiler at the first use.
     """
     wanted = _Wanted(
         names,
@@ -103,9 +105,9 @@ def command(
 
 
 def _run_tests(session: Session, folder: Path, wanted: _Wanted, compilation: Compilation) -> None:
-    """Run the tests of the package in `folder`, or list them.
+    """Run or list the tests of the package in `folder`.
 
-    Raises `ValidationError` if one does not pass.
+    Raises `ValidationError` if a test fails.
     """
     from nexus_tools.sui.localnet.compiler import read_package
     from nexus_tools.sui.localnet.move_test import (
@@ -143,7 +145,7 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted, compilation: Com
 
 
 def _seed(session: Session, given: int | None, tests: Sequence["MoveTest"]) -> int | None:
-    """The seed of random tests, which is printed; None if there are none."""
+    """Return and print the seed of random tests, or None if there are no random tests."""
     if not any(test.is_random for test in tests):
         return None
     seed = secrets.randbits(_SEED_BITS) if given is None else given
@@ -154,7 +156,7 @@ def _seed(session: Session, given: int | None, tests: Sequence["MoveTest"]) -> i
 def _list(session: Session, tests: Sequence["MoveTest"]) -> None:
     rows = [{"test": test.title, "file": test.path, "line": test.line} for test in tests]
     columns = {"test": "Test", "file": "File", "line": "Line"}
-    session.output.table(rows, columns, empty="there are no such tests")
+    session.output.table(rows, columns, empty="no matching tests")
 
 
 def _run(
@@ -209,14 +211,14 @@ def _write_lcov(session: Session, coverage: "Coverage", folder: Path, target: Pa
     from nexus_tools.sui.localnet.move_test import coverage_lcov
 
     target.write_text(coverage_lcov(coverage, folder), "utf-8")
-    session.output.note(f"the coverage is in {target}")
+    session.output.note(f"wrote coverage to {target}")
 
 
 def _judge(session: Session, results: Sequence["MoveTestResult"]) -> None:
     from nexus_tools.sui.localnet.move_test import summary_line
 
     if not results:
-        session.output.note("there are no such tests")
+        session.output.note("no matching tests")
     elif _failed(results):
         raise ValidationError("move_tests_failed", summary_line(results))
     session.output.done(summary_line(results))

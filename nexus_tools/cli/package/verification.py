@@ -1,4 +1,4 @@
-"""Verifying modules as a network does: what one refuses, it refuses without saying why."""
+"""Local verification of modules, because a network refuses modules without a reason."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -19,7 +19,7 @@ _REFUSED = ("vm_verification_or_deserialization_error", "sui_move_verification_e
 async def explains_broken_rules(
     client: "SuiClient", modules: Sequence[bytes], dependencies: Sequence["Address"]
 ) -> AsyncGenerator[None, None]:
-    """Where a network refuses these modules, raise as `verify` does, if nothing else is known."""
+    """Verify the modules if a network refuses them without a known reason, like `verify`."""
     try:
         yield
     except RefusedOnChainError as error:
@@ -31,14 +31,14 @@ async def explains_broken_rules(
 async def verify(
     client: "SuiClient", modules: Sequence[bytes], dependencies: Sequence["Address"]
 ) -> None:
-    """Verify compiled modules against what the network has under the ids of their dependencies.
+    """Verify compiled modules against the network's versions of their dependencies.
 
-    Raises `module_refused` if they are not linked with that, or break a rule of Move or of Sui.
+    Raises `module_refused` if they do not link, or violate a rule of Move or Sui.
     """
     from nexus_tools.sui.types.object import MovePackage
 
     found = await client.objects(dependencies)
-    packages = [each.data for each in found if each and isinstance(each.data, MovePackage)]
+    packages = [item.data for item in found if item and isinstance(item.data, MovePackage)]
     await asyncio.to_thread(_verify, modules, packages)
 
 
@@ -68,6 +68,6 @@ def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
 def _module_refused(name: str, reason: str) -> ValidationError:
     return ValidationError(
         "module_refused",
-        f"no network takes the module {name}: {reason}",
-        hint="change its source, or compile it with what the network has, and with the same ids",
+        f"module {name} is invalid: {reason}",
+        hint="Correct its source, or compile it against the packages and IDs on the network.",
     )

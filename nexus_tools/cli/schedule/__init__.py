@@ -1,19 +1,22 @@
-"""`nexus-tools schedule`: executions of workflows at planned times, or by events."""
+"""The command group `nexus-tools schedule`: executions of workflows by time or event.
+
+`create` and `extend` parse the options of `timing`; `shown` prints schedules.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "create": "Have a workflow executed at planned times, or by events.",
+    "create": "Create a schedule for a workflow.",
     "list": "List your schedules.",
-    "show": "Show a schedule and what it began.",
-    "pause": "Begin nothing for now.",
-    "resume": "Go on with what is planned from now on.",
-    "refill": "Add to the funds.",
+    "show": "Show a schedule and the executions it started.",
+    "pause": "Pause a schedule.",
+    "resume": "Resume a paused schedule.",
+    "refill": "Add funds to a schedule.",
     "extend": "Add planned times, a later end, or more executions.",
-    "reset-cursor": "Let events count from now on, after a leader reported false ones.",
-    "cancel": "Begin nothing more, and take the funds back.",
+    "reset-cursor": "Reset the event cursor after a leader reported a false event.",
+    "cancel": "Cancel a schedule and withdraw its remaining funds.",
 }
 PLACES = {
     "list": "formatting:list_schedules",
@@ -29,4 +32,4 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Have workflows executed at planned times, or by events."""
+    """Run workflows at planned times, or when events occur."""

@@ -1,4 +1,4 @@
-"""What the owner of a schedule does with it: `nexus-tools schedule pause | resume | …`."""
+"""The commands of a schedule's owner: `schedule pause`, `resume`, `refill`, `cancel` and others."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ SCHEDULE = click.argument("schedule")
 @SCHEDULE
 @writes
 async def pause(session: Session, schedule: str) -> None:
-    """Begin nothing of the SCHEDULE for now; what runs goes on."""
+    """Pause a SCHEDULE. Running executions continue."""
     await _act(session, schedule, lambda service, place: service.pause(place), "paused")
 
 
@@ -40,7 +40,7 @@ async def pause(session: Session, schedule: str) -> None:
 @SCHEDULE
 @writes
 async def resume(session: Session, schedule: str) -> None:
-    """Go on with what is planned from now on; what passed meanwhile is not made up for."""
+    """Resume a SCHEDULE with its next planned time. Times that have passed are not made up for."""
     await _act(session, schedule, lambda service, place: service.resume(place), "resumed")
 
 
@@ -49,7 +49,7 @@ async def resume(session: Session, schedule: str) -> None:
 @click.argument("amount", type=AMOUNT)
 @writes
 async def refill(session: Session, schedule: str, amount: int) -> None:
-    """Add AMOUNT, in SUI, to the funds of a SCHEDULE; anyone may."""
+    """Add AMOUNT SUI to the funds of a SCHEDULE. Anyone may do so."""
     await _act(
         session,
         schedule,
@@ -64,10 +64,10 @@ async def refill(session: Session, schedule: str, amount: int) -> None:
 @NAMED
 @writes
 async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) -> None:
-    """Let events count from now on, wherever the last one stood that a leader reported.
+    """Reset the event cursor of a SCHEDULE, so that events count from now on.
 
-    A leader that reports an event that never happened can put the cursor of a SCHEDULE ahead of
-    all real events. Name other leaders with --leader in the same transaction.
+    A leader that reports an event that never happened can move the cursor ahead of all real events.
+    Name other leaders with --leader to replace it in the same transaction.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -78,7 +78,7 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
             session,
             nexus,
             place,
-            lambda service, each: service.reset_cursor(each, leaders),
+            lambda service, schedule_id: service.reset_cursor(schedule_id, leaders),
             "reset the cursor of",
             facts={"leaders": list(map(str, leaders))} if leaders else None,
         )
@@ -88,11 +88,12 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
 @SCHEDULE
 @writes
 async def cancel(session: Session, schedule: str) -> None:
-    """Begin nothing more, and take back the funds of a SCHEDULE and what executions left.
+    """Cancel a SCHEDULE and withdraw its remaining funds.
 
-    The schedule is deleted, too, for its storage rebate. An execution that runs goes on:
-    cancel it first to stop it. The same command takes back what it leaves and deletes the
-    schedule later.
+    The funds include leftovers of ended executions. The schedule is deleted too, which refunds its
+    storage deposit. A running execution continues; cancel it first to stop it. To collect its
+    leftovers
+    and delete the schedule later, run the same command again.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -115,13 +116,13 @@ async def cancel(session: Session, schedule: str) -> None:
     is_deleted = any(event.type.name == "ScheduleDeleted" for event in sent.events)
     if not (is_deleted or session.dry_run):
         session.output.note(
-            "an execution has not ended: the same command takes back what it leaves,"
-            " and cancelling the execution stops it"
+            "an execution is still running. Run the same command again after it has ended to"
+            " collect its leftover funds, or cancel the execution to stop it"
         )
 
 
 def _cancelled(schedule: str, back_mist: int) -> str:
-    return f"cancelled the schedule {schedule}: {units.sui(back_mist)} came back"
+    return f"cancelled the schedule {schedule}: {units.sui(back_mist)} refunded"
 
 
 async def _act(
@@ -147,7 +148,7 @@ async def act(
     *,
     facts: dict[str, Any] | None = None,
 ) -> None:
-    """Ask, send what `verb` does with a schedule, and report it as `done`."""
+    """Confirm and run an action on a schedule, and report it as `done`."""
     done = f"{done} the schedule {schedule}"
     sent = await carry_out(
         session,

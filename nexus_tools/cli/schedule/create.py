@@ -1,4 +1,4 @@
-"""`nexus-tools schedule create`: what is executed when, and from which funds."""
+"""The command `nexus-tools schedule create`: times or events, inputs, and funds."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,21 +32,27 @@ if TYPE_CHECKING:
 @click.argument("fqn")
 @INPUTS
 @timed
-@click.option("--funds", type=AMOUNT, help="What the schedule gets, in SUI; it is required.")
-@click.option("--each", type=AMOUNT, help="What each execution gets; as much as is enough.")
-@click.option("--keeper-fee", type=AMOUNT, help="What a keeper earns with each execution.")
-@click.option("--group", help="The entry group, if the workflow has several.")
+@click.option("--funds", type=AMOUNT, help="Funds of the schedule, in SUI.  [required]")
+@click.option(
+    "--each", type=AMOUNT, help="Funds for each execution, in SUI. Default: the estimated cost."
+)
+@click.option("--keeper-fee", type=AMOUNT, help="Fee for whoever starts an execution, in SUI.")
+@click.option("--group", help="Entry group to start with, if the workflow has several.")
 @click.option(
     "--lasts",
     type=DURATION,
     default="1h",
     show_default=True,
-    help="How long an execution lasts at most.",
+    help="Maximum duration of an execution.",
 )
-@click.option("--max-steps", type=click.IntRange(min=1), help="How many runs it requests at most.")
-@click.option("--overlap", is_flag=True, help="Begin while another execution runs, too.")
-@click.option("--max-failures", type=click.IntRange(min=0), help="Pause after so many in a row.")
-@click.option("--times", "count", type=click.IntRange(min=1), help="Execute so often at most.")
+@click.option(
+    "--max-steps", type=click.IntRange(min=1), help="Maximum number of runs in an execution."
+)
+@click.option("--overlap", is_flag=True, help="Start executions even if another one is running.")
+@click.option(
+    "--max-failures", type=click.IntRange(min=0), help="Pause after this many consecutive failures."
+)
+@click.option("--times", "count", type=click.IntRange(min=1), help="Maximum number of executions.")
 @NAMED
 @writes
 async def command(
@@ -66,12 +72,14 @@ async def command(
     count: int | None,
     named: tuple[str, ...],
 ) -> None:
-    """Have the workflow FQN executed again and again, from funds that you give now.
+    """Schedule executions of the workflow FQN, paid from funds that you deposit now.
 
-    Give one of --every, --cron, --at and --on-event. Leaders begin what is due and carry it; a
-    keeper that begins an execution gets what that costs, and its fee. What an execution does not
-    spend flows back. Planned times that pass while one runs are skipped; several that have passed
-    are made up for once, or with --max-late not at all.
+    Pass one of --every, --cron, --at and --on-event. Whoever starts a due execution (the keeper: a
+    leader, or anyone) is repaid its cost and earns the keeper fee. Unspent funds of an execution
+    are
+    refunded. Planned times that pass while an execution runs are skipped. Several missed times are
+    made
+    up for by one execution, or with --max-late by none.
 
     With --json: `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`, `each_mist` and
     `leaders`.
@@ -88,7 +96,7 @@ async def command(
         max_executions=count,
     )
     if when.count:
-        when.check()  # what is wrong is said before anything is asked
+        when.check()  # report invalid options before reading from the network
     async with session.nexus() as nexus:
         workflow = await nexus.workflows.get(fqn)
         funds_mist = _require(funds, when, _missing_inputs(workflow.document, values, group))
@@ -107,16 +115,16 @@ async def command(
 
 
 def _asked(fqn: str, done: "CreatedSchedule", given: dict[str, Any]) -> str:
-    """Return the question, and send what it shows: a tool's owner may raise its price."""
+    """Return the confirmation prompt, and fix its terms, because a tool's price may rise."""
     given.update(_terms_of(done))
     return _question(fqn, done.each_mist, given["funds_mist"])
 
 
 def _missing_inputs(document: "Document", values: dict[str, Any], group: str | None) -> list[str]:
-    """The names of inputs that the only entry group, or the named one, lacks."""
+    """Return the missing inputs of the named entry group, or of the only one."""
     from nexus_tools.workflow import entry_values
 
-    groups = [each for each in document.groups() if group in (None, each.name)]
+    groups = [item for item in document.groups() if group in (None, item.name)]
     try:
         if len(groups) == 1:
             entry_values(document, groups[0], values)
@@ -130,7 +138,7 @@ def _missing_inputs(document: "Document", values: dict[str, Any], group: str | N
 def _require(funds_mist: int | None, when: When, inputs: list[str]) -> int:
     """Return the funds. Raises `option_missing`, `timing_missing` or `input_missing`.
 
-    The error names all options that are missing.
+    The error names all missing options.
     """
     missing = {
         "option_missing": ["--funds SUI"] if funds_mist is None else [],
@@ -142,23 +150,23 @@ def _require(funds_mist: int | None, when: When, inputs: list[str]) -> int:
         assert funds_mist is not None
         return funds_mist
     named = ", ".join(option for options in missing.values() for option in options)
-    raise UsageError(code, "the schedule lacks options", hint=f"give {named}")
+    raise UsageError(code, "required options are missing", hint=f"Pass {named}.")
 
 
 def _said(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
+    """Return the options that are set."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
-    """Return the terms that the rehearsal found, to be sent as they are."""
+    """Return the terms of the simulation, to send them unchanged."""
     names = ("leaders", "each_mist", "max_prices_mist", "max_outcome_bytes")
     return {name: getattr(done, name) for name in names}
 
 
 def _question(fqn: str, each_mist: int, funds_mist: int) -> str:
     each, funds = units.sui(each_mist), units.sui(funds_mist)
-    return f"Have {fqn} executed, each time with {each}, from {funds}?"
+    return f"Schedule {fqn} with funds of {funds}, and {each} for each execution?"
 
 
 def _report(
@@ -177,4 +185,4 @@ def _report(
     done = f"scheduled {fqn} as {created.schedule}"
     report(output, created.sent, done, facts, result=str(created.schedule))
     if not session.dry_run:
-        output.note(f"`nexus-tools schedule show {created.schedule}` shows what it begins")
+        output.note(f"next: `nexus-tools schedule show {created.schedule}` lists its executions")

@@ -1,4 +1,4 @@
-"""`nexus-tools schedule extend`: more planned times, a later end, or more executions."""
+"""The command `nexus-tools schedule extend`: more times, a later end, or more executions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 @click.command()
 @SCHEDULE
 @click.option(
-    "--cron", metavar="EXPR", help="The next times of a cron expression, as far as there is room."
+    "--cron", metavar="EXPR", help="Add the next times of a cron expression, up to the limit."
 )
-@click.option("--time-zone", metavar="NAME", help="Time zone of --cron; UTC by default.")
+@click.option("--time-zone", metavar="NAME", help="Time zone of --cron. Default: UTC.")
 @click.option(
-    "--at", "times", multiple=True, metavar="TIME", help="One more time; may be repeated."
+    "--at", "times", multiple=True, metavar="TIME", help="Add a planned time. May be repeated."
 )
-@click.option("--until", metavar="TIME", help="A later last time of --every.")
-@click.option(
-    "--times", "count", type=click.IntRange(min=1), help="More executions than it may start now."
-)
+@click.option("--until", metavar="TIME", help="New last time of --every.")
+@click.option("--times", "count", type=click.IntRange(min=1), help="Number of executions to add.")
 @writes
 async def extend(
     session: Session,
@@ -38,10 +36,12 @@ async def extend(
     until: str | None,
     count: int | None,
 ) -> None:
-    """Plan more executions of a SCHEDULE: it goes on if it is finished.
+    """Plan more executions of a SCHEDULE. A finished schedule continues.
 
-    --cron and --at add times to a schedule that was created with one of them. It has 256 planned
-    times at most; those that have passed make room. With --json: `schedule`, `added`, `until_ms`
+    --cron and --at add times to a schedule that was created with one of them. A schedule has at
+    most
+    256 planned times, not counting those that have passed. With --json: `schedule`, `added`,
+    `until_ms`
     and `max_executions`.
     """
     from nexus_tools.sui.types.address import Address
@@ -58,8 +58,8 @@ async def extend(
             session,
             nexus,
             place,
-            lambda service, each: service.extend(
-                each, times=more, until_ms=until_ms, max_executions=limit
+            lambda service, schedule_id: service.extend(
+                schedule_id, times=more, until_ms=until_ms, max_executions=limit
             ),
             f"added {units.count(len(more), 'planned time')} to" if more else "extended",
             facts=facts,
@@ -74,41 +74,42 @@ def _check(
     count: int | None,
 ) -> None:
     if cron is not None and times:
-        raise UsageError("timing_missing", "give --cron or --at, not both")
+        raise UsageError("timing_missing", "--cron and --at cannot be combined")
     if time_zone and cron is None:
-        raise UsageError("timing_missing", "--time-zone goes with --cron")
+        raise UsageError("timing_missing", "--time-zone needs --cron")
     if cron is None and not times and until is None and count is None:
-        raise UsageError("extension_missing", "give --cron, --at, --until or --times")
+        raise UsageError("extension_missing", "pass --cron, --at, --until or --times")
 
 
 def _more_times(
     found: "ScheduleStanding", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
-    """Return the times to add: of a cron expression, as many as there is room for."""
+    """Return the times to add. A cron expression fills the remaining places."""
     from nexus_tools.contracts.move_bindings.workflows.timing import Plan
     from nexus_tools.registry import cron_times
 
     if cron is None:
-        return tuple(sorted({time_ahead(each, found.now_ms) for each in texts}))
+        return tuple(sorted({time_ahead(text, found.now_ms) for text in texts}))
     plan = found.order.timing.plan
     last_ms = plan.times[-1] if isinstance(plan, Plan.At) else 0
     times = cron_times(cron, max(last_ms, found.now_ms), zone=time_zone or "UTC")
     if not found.room:
         raise NotNowError(
             "no_room",
-            f"the schedule {found.schedule.id} still has {len(found.times_left)} planned times",
-            hint=f"a schedule has 256 at most: extend it after {units.utc(found.times_left[0])}",
+            f"the schedule {found.schedule.id} already has {len(found.times_left)} planned times",
+            hint=f"Extend it after {units.utc(found.times_left[0])}: the maximum is 256.",
         )
     return times[: found.room]
 
 
 def _limit(found: "ScheduleStanding", count: int | None) -> int | None:
-    """Return how many executions may start in all, `count` of them from now on at least."""
+    """Return the new limit of executions: `count` more than have started or are allowed."""
     if count is None:
         return None
     limit = found.order.max_executions
     if limit is None:
         raise UsageError(
-            "no_limit", f"the schedule {found.schedule.id} has no limit of executions to raise"
+            "no_limit",
+            f"the number of executions of the schedule {found.schedule.id} is not limited",
         )
     return max(limit, found.schedule.begun) + count

@@ -1,4 +1,4 @@
-"""`nexus-tools schedule list | show`: what is planned, and what was begun."""
+"""The commands `nexus-tools schedule list` and `show`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ _COLUMNS = {
     "workflow": "Workflow",
     "state": "State",
     "next": "Next",
-    "begun": "Begun",
+    "begun": "Started",
     "running": "Running",
     "funds": "Funds",
 }
@@ -36,36 +36,40 @@ _EXECUTIONS = {
 @click.command("list")
 @reads
 async def list_schedules(session: Session) -> None:
-    """List the schedules of the wallet that are not deleted, the oldest first.
+    """List the wallet's schedules that are not deleted, the oldest first.
 
-    They are found by events, so a node tells of those that it keeps events of. With --json:
-    `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`, `missed`,
-    `funds_mist`, and `to_collect_mist` of them, which executions left that have ended. `missed`
-    counts planned times since the last execution for which none starts any more.
+    Schedules are found in events, so the list only goes back as far as the node keeps them. With
+    --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`,
+    `missed`, `funds_mist`, and `to_collect_mist`, the part of the funds that ended executions left.
+    `missed` counts planned times since the last execution that will not be executed any more.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
             found = await nexus.schedules.standings(session.own_address())
-    rows = [schedule_document(each) for each in found]
+    rows = [schedule_document(item) for item in found]
     if not session.output.as_json:
-        rows = [_for_people(each, row) for each, row in zip(found, rows, strict=True)]
-    empty = "you have no schedule: `nexus-tools schedule create` makes one"
+        rows = [_for_people(item, row) for item, row in zip(found, rows, strict=True)]
+    empty = "no schedules. Run `nexus-tools schedule create` to create one"
     session.output.table(rows, _COLUMNS, empty=empty)
-    for each in found:
-        _advise(session.output, each)
+    for item in found:
+        _advise(session.output, item)
 
 
 @click.command()
 @click.argument("schedule")
 @click.option(
-    "--last", type=click.IntRange(min=1), default=20, show_default=True, help="So many executions."
+    "--last",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Maximum number of executions to show.",
 )
 @reads
 async def show(session: Session, schedule: str, last: int) -> None:
-    """Show a SCHEDULE, to what its owner agreed, and what it began, the newest first.
+    """Show a SCHEDULE, its terms, and the executions it started, the newest first.
 
-    With --json, besides what `list` has: `when`, `max_late_ms`, `each_mist`, `keeper_fee_mist`,
-    `overlaps`, `max_failures`, `max_executions`, `leaders` and `executions`.
+    With --json, in addition to the fields of `list`: `when`, `max_late_ms`, `each_mist`,
+    `keeper_fee_mist`, `overlaps`, `max_failures`, `max_executions`, `leaders` and `executions`.
     """
     from nexus_tools.contracts.move_bindings.workflows.execution import Execution
     from nexus_tools.registry import status_of
@@ -76,18 +80,18 @@ async def show(session: Session, schedule: str, last: int) -> None:
         with session.output.progress("reading events"):
             found = await nexus.schedules.standing(place)
             began = (await nexus.schedules.executions(place))[-last:]
-            kept = await nexus.executions.find_all([each.execution for each in began], Execution)
+            kept = await nexus.executions.find_all([start.execution for start in began], Execution)
             latest = await nexus.client.latest_checkpoint()
     executions = [
         {
-            "execution": str(each.execution),
+            "execution": str(start.execution),
             "status": "cleaned" if execution is None else status_of(execution).value,
-            "planned_at_ms": each.planned_at_ms,
-            "missed": each.missed,
-            "fee_mist": each.fee_mist,
-            "stored_mist": each.stored_mist,
+            "planned_at_ms": start.planned_at_ms,
+            "missed": start.missed,
+            "fee_mist": start.fee_mist,
+            "stored_mist": start.stored_mist,
         }
-        for each, execution in reversed([*zip(began, kept, strict=True)])
+        for start, execution in reversed([*zip(began, kept, strict=True)])
     ]
     document = schedule_document(found) | _order_document(found.order)
     if session.output.as_json:
@@ -96,26 +100,26 @@ async def show(session: Session, schedule: str, last: int) -> None:
     words = _for_people(found, document)
     words["leaders"] = ", ".join(document["leaders"])
     if found.to_collect_mist:
-        words["funds"] += f", {units.sui(found.to_collect_mist)} of it left by what has ended"
+        words["funds"] += f", of which {units.sui(found.to_collect_mist)} left by ended executions"
     session.output.record(words)
-    rows = [units.in_words(each) for each in executions]
-    session.output.table(rows, _EXECUTIONS, empty="it has begun nothing yet")
-    for each in executions:
-        if each["status"] in _FAILED:
-            session.output.note(f"why: `nexus-tools workflow show {each['execution']}`")
+    rows = [units.in_words(row) for row in executions]
+    session.output.table(rows, _EXECUTIONS, empty="no executions yet")
+    for row in executions:
+        if row["status"] in _FAILED:
+            session.output.note(f"details: `nexus-tools workflow show {row['execution']}`")
             break
     _advise(session.output, found)
     cursor = found.schedule.cursor
     if cursor is not None and cursor.checkpoint > latest:
         session.output.warn(
-            f"the last event of {place} lies at checkpoint {cursor.checkpoint}, ahead of the chain:"
-            " a leader reported an event that never happened, and later ones do not count;"
-            f" `nexus-tools schedule reset-cursor {place} --leader LEADER` names another leader"
+            f"the event cursor of {place} is at checkpoint {cursor.checkpoint}, ahead of the chain."
+            " A leader reported an event that never happened, so real events are ignored. Run"
+            f" `nexus-tools schedule reset-cursor {place} --leader LEADER` to name another leader"
         )
 
 
 def schedule_document(found: "ScheduleStanding") -> dict[str, Any]:
-    """A schedule as JSON: amounts in MIST, times in ms; what has ended does not run."""
+    """Return a schedule as JSON, in MIST and ms. `running` excludes ended executions."""
     return {
         "schedule": str(found.schedule.id),
         "workflow": str(found.workflow.fqn),
@@ -145,7 +149,7 @@ def _order_document(order: "Order") -> dict[str, Any]:
 
 
 def in_words(timing: "Timing") -> str:
-    """When something is due, for people."""
+    """Describe when a schedule starts executions."""
     from nexus_tools.contracts.move_bindings.workflows.timing import Plan
 
     match timing.plan:
@@ -167,31 +171,31 @@ def _for_people(found: "ScheduleStanding", document: dict[str, Any]) -> dict[str
 
 
 def _next_in_words(found: "ScheduleStanding") -> str:
-    """When an active schedule begins something next."""
+    """Describe when an active schedule starts the next execution."""
     if found.next_at_ms is None:
         return "with the next event"
     if found.next_at_ms <= found.now_ms:
         return "now"
     time = units.utc(found.next_at_ms, found.now_ms)
-    return f"by an event from {time} on" if found.is_by_event else time
+    return f"with an event from {time} on" if found.is_by_event else time
 
 
 def _advise(output: "Output", found: "ScheduleStanding") -> None:
-    """What its owner should do about a schedule: fill it up, or take back what it has."""
+    """Suggest to refill a schedule, or to withdraw its funds."""
     place, state = found.schedule.id, found.state.value
     if state == "active" and found.lacks_mist:
         needed, lacking = units.sui(found.needed_mist), units.rounded_up(found.lacks_mist)
         output.warn(
-            f"the funds of {place} are short of the next execution, which takes up to {needed}:"
-            f" `nexus-tools schedule refill {place} {lacking}` adds what is lacking"
+            f"the funds of {place} do not cover the next execution, which needs up to {needed}."
+            f" Run `nexus-tools schedule refill {place} {lacking}` to add the shortfall"
         )
     if found.missed and not found.lacks_mist:
         late_ms, missed = found.order.timing.max_late_ms, units.count(found.missed, "planned time")
         within = "" if late_ms is None else f" within {units.duration(late_ms)}"
         output.warn(
-            f"{place} missed {missed}: no leader started an execution{within};"
-            " `nexus-tools leader list` shows whether the leaders that it names are active"
+            f"{place} missed {missed}: no leader started an execution{within}. Run"
+            " `nexus-tools leader list` to see whether its leaders are active"
         )
     if state in {"finished", "cancelled"} and found.funds_mist:
         back = units.sui(found.funds_mist)
-        output.note(f"next: `nexus-tools schedule cancel {place}` takes back the {back} of it")
+        output.note(f"next: `nexus-tools schedule cancel {place}` withdraws its {back}")

@@ -1,4 +1,4 @@
-"""When a schedule begins something, as options say it."""
+"""The options for the times and events of a schedule."""
 
 import functools
 from collections.abc import Callable
@@ -16,42 +16,47 @@ if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.workflows.timing import Timing
 
 _OPTIONS = (
-    click.option("--every", type=DURATION, help="Again and again, as in 1h; 60s at least."),
+    click.option(
+        "--every", type=DURATION, help="Interval between executions, for example 1h. Minimum: 60s."
+    ),
     click.option(
         "--cron",
         metavar="EXPR",
-        help="The next 256 times of a cron expression: '0 9 * * mon-fri' or @daily.",
+        help="Cron expression, for example '0 9 * * mon-fri' or @daily. Plans the next 256 times.",
     ),
     click.option(
         "--at",
         "times",
         multiple=True,
         metavar="TIME",
-        help="At a time, as 2026-12-24T18:00Z; may be repeated.",
+        help="Planned time, for example 2026-12-24T18:00Z. May be repeated.",
     ),
     click.option(
         "--on-event",
         metavar="TYPE",
-        help="Whenever PACKAGE::MODULE::NAME was told, say leaders.",
+        help="Type of the Move event that starts an execution: PACKAGE::MODULE::NAME. Leaders"
+        " report the events.",
     ),
     click.option(
-        "--first", metavar="TIME", help="First time of --every; in one interval by default."
+        "--first", metavar="TIME", help="First time of --every. Default: after one interval."
     ),
-    click.option("--until", metavar="TIME", help="The last time of --every or --cron."),
+    click.option("--until", metavar="TIME", help="Last time of --every or --cron."),
     click.option(
-        "--time-zone", metavar="NAME", help="Of --cron, as Europe/Berlin; UTC by default."
+        "--time-zone",
+        metavar="NAME",
+        help="Time zone of --cron, for example Europe/Berlin. Default: UTC.",
     ),
     click.option(
         "--max-late",
         type=DURATION,
-        help="Skip an execution that cannot start this long after its time; at least 10s.",
+        help="Maximum delay of an execution. Later ones are skipped. Minimum: 10s.",
     ),
     click.option(
         "--pause-after-event",
         type=DURATION,
         default="10s",
         show_default=True,
-        help="Ignore further events for this long; at least 10s.",
+        help="Time to ignore further events after an event. Minimum: 10s.",
     ),
     click.option(
         "--max-per-day",
@@ -69,7 +74,7 @@ MAX_MS = 2**64 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """The options, as they were given."""
+    """The values of the timing options."""
 
     every: int | None
     cron: str | None
@@ -84,38 +89,40 @@ class When:
 
     @property
     def count(self) -> int:
-        """How many of the options that exclude each other were given."""
+        """The number of mutually exclusive options that are set."""
         given = self.every, self.cron, self.times or None, self.on_event
-        return sum(each is not None for each in given)
+        return sum(text is not None for text in given)
 
     def check(self) -> None:
-        """Check the options before anything is read from the chain.
+        """Check the options before reading from the chain.
 
-        Raises `timing_missing`, `time_invalid`, `type_invalid`, and as `cron_times` does.
+        Raises `timing_missing`, `time_invalid`, `type_invalid`, and the errors of `cron_times`.
         """
         from nexus_tools.sui.types.type_tag import parse_struct_tag
 
         if self.count != 1:
-            raise UsageError("timing_missing", "give one of --every, --cron, --at and --on-event")
+            raise UsageError(
+                "timing_missing", "expected exactly one of --every, --cron, --at and --on-event"
+            )
         if self.first and self.every is None:
-            raise UsageError("timing_missing", "--first goes with --every")
+            raise UsageError("timing_missing", "--first needs --every")
         if self.until and self.every is None and self.cron is None:
-            raise UsageError("timing_missing", "--until goes with --every or --cron")
+            raise UsageError("timing_missing", "--until needs --every or --cron")
         if self.time_zone and self.cron is None:
-            raise UsageError("timing_missing", "--time-zone goes with --cron")
+            raise UsageError("timing_missing", "--time-zone needs --cron")
         if self.on_event is not None:
             parse_struct_tag(self.on_event)
         if self.max_late is not None and self.on_event is not None:
-            raise UsageError("timing_missing", "--max-late goes with --every, --cron or --at")
+            raise UsageError("timing_missing", "--max-late needs --every, --cron or --at")
         self.timing(0)
 
     def timing(self, now_ms: int) -> "Timing":
-        """Return the timing that the options mean now. Raises `time_passed`, and as `check`."""
+        """Return the timing of the options at `now_ms`. Raises `time_passed`, and as `check`."""
         from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 
         until_ms = time_of(self.until) if self.until else None
         if self.every is not None:
-            next_at_ms = min(now_ms + self.every, MAX_MS)  # the chain refuses so long an interval
+            next_at_ms = min(now_ms + self.every, MAX_MS)  # the chain rejects longer intervals
             first_at_ms = time_ahead(self.first, now_ms) if self.first else next_at_ms
             return Timing(Plan.Every(self.every, first_at_ms, until_ms), self.max_late)
         if self.on_event is not None:
@@ -128,15 +135,15 @@ class When:
 
         if self.cron is not None:
             return cron_times(self.cron, now_ms, until_ms=until_ms, zone=self.time_zone or "UTC")
-        return tuple(sorted({time_ahead(each, now_ms) for each in self.times}))
+        return tuple(sorted({time_ahead(time, now_ms) for time in self.times}))
 
 
 def timed(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of when; the command gets them as `when`."""
+    """Decorate a command with the timing options: it gets a `When` as `when`."""
 
     @functools.wraps(command)
     def gathering(*args: Any, **options: Any) -> Any:
-        when = When(**{each.name: options.pop(each.name) for each in fields(When)})
+        when = When(**{field.name: options.pop(field.name) for field in fields(When)})
         return command(*args, when=when, **options)
 
     decorated: Callable[..., Any] = gathering
@@ -146,31 +153,31 @@ def timed(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def time_ahead(text: str, now_ms: int) -> int:
-    """Return the ms since 1970 of a planned time. Raises `time_invalid` or `time_passed`."""
+    """Parse a future time into ms since 1970. Raises `time_invalid` or `time_passed`."""
     time_ms = time_of(text)
     if time_ms < now_ms:
         raise UsageError(
             "time_passed",
-            f"{text} has passed: it is {units.utc(now_ms)}",
-            hint="give a time that is ahead; `nexus-tools workflow run` executes at once",
+            f"{text} is in the past: it is now {units.utc(now_ms)}",
+            hint="Pass a future time, or run `nexus-tools workflow run` to start immediately.",
         )
     return time_ms
 
 
 def time_of(text: str) -> int:
-    """Return the ms since 1970 of a time with its offset from UTC. Raises `time_invalid`."""
+    """Parse a time with its UTC offset into ms since 1970. Raises `time_invalid`."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         raise _invalid(f"{text[:80]!r} is not a valid time") from None
     if time.tzinfo is None:
-        raise _invalid(f"{text[:80]!r} has no offset: it is another time in each time zone")
+        raise _invalid(f"{text[:80]!r} has no UTC offset")
     time_ms = round(time.timestamp() * 1000)
     if time_ms < 0:
-        raise _invalid(f"{text[:80]!r} is before 1970, when the time of the chain begins")
+        raise _invalid(f"{text[:80]!r} is before 1970")
     return time_ms
 
 
 def _invalid(message: str) -> UsageError:
-    hint = "write 2026-11-28T09:00Z, or with another offset: 2026-11-28T10:00+01:00"
+    hint = "Write a time such as 2026-11-28T09:00Z or 2026-11-28T10:00+01:00."
     return UsageError("time_invalid", message, hint=hint)

@@ -1,4 +1,7 @@
-"""What the verbs of collateral did, and what a proposed slash means: of tools and leaders alike."""
+"""Descriptions of collateral: its state, proposed slashes, and results of collateral commands.
+
+The command groups `tool`, `leader`, `status` and `doctor` use this module.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 Tell = Callable[["PackageClient", "Sent", str], tuple[str, dict[str, Any]]]
-"""What a transaction did with the collateral of the tool or leader that is named: in words, and as
+"""Describes what a transaction did with the collateral of a named tool or leader, as text and as
 facts in MIST and in ms since 1970."""
 
 
@@ -27,7 +30,7 @@ facts in MIST and in ms since 1970."""
 
 
 def collateral_document(collateral: "Collateral", now_ms: int) -> dict[str, Any]:
-    """A collateral and its terms, as JSON; what was claimed has no terms."""
+    """Return a collateral and its terms as JSON. Claimed collateral has no terms."""
     gone, at_ms = collateral.is_claimed, collateral.claimable_at_ms
     return {
         "collateral_mist": collateral.balance_mist,
@@ -40,7 +43,7 @@ def collateral_document(collateral: "Collateral", now_ms: int) -> dict[str, Any]
 
 
 def collateral_in_words(document: dict[str, Any]) -> dict[str, str | None]:
-    """When it can be claimed, and what is proposed to be burnt of it, for people."""
+    """Return the text of when collateral is claimable, and of a proposed slash."""
     at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
     claimable = "now" if in_ms == 0 else units.utc(at_ms, at_ms - in_ms) if at_ms else None
     slash = document["pending_slash"]
@@ -48,7 +51,7 @@ def collateral_in_words(document: dict[str, Any]) -> dict[str, str | None]:
 
 
 def _pending_slash(collateral: "Collateral", now_ms: int) -> dict[str, Any] | None:
-    """The slash that is proposed, as JSON; None if none is pending."""
+    """Return the proposed slash as JSON, or None."""
     slash = collateral.pending_slash(now_ms)
     if not slash:
         return None
@@ -66,31 +69,31 @@ def _slash_in_words(slash: dict[str, Any]) -> str:
     return f"{units.sui(slash['amount_mist'])} from {due} until {void}: {slash['reason']}"
 
 
-# --- The state of who was slashed
+# --- Suspensions
 
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """What is suspended, why, and the command that ends it."""
+    """A suspended tool or leader, the reason, and the command that restores it."""
 
     message: str
     remedy: str
     reason: str | None
-    """The reason of the last slash; None if the node keeps its event no longer."""
+    """The reason of the last slash, or None if the node no longer has its event."""
 
     def __str__(self) -> str:
-        return f"{self.message}: `{self.remedy}` brings that back"
+        return f"{self.message}. Run `{self.remedy}` to restore it"
 
 
 async def suspensions(
     service: "PackageClient", owned: "Sequence[Tool | Leader]"
 ) -> tuple[Suspension, ...]:
-    """Those of these tools and leaders that are suspended. Events are read if there are any."""
+    """Return the suspended ones among tools and leaders. Events are read only if there are any."""
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.contracts.move_bindings.collateral import Slashed
     from nexus_tools.sui.client import past_events
 
-    suspended = [each for each in owned if each.state == "suspended"]
+    suspended = [leader for leader in owned if leader.state == "suspended"]
     if not suspended:
         return ()
     reasons: dict[Address, str] = {}
@@ -99,48 +102,48 @@ async def suspensions(
         event = parse_event(service.deployment, record.event)
         if isinstance(event, Slashed):
             reasons[event.object] = event.reason
-    return tuple(_suspension(each, reasons.get(each.id)) for each in suspended)
+    return tuple(_suspension(item, reasons.get(item.id)) for item in suspended)
 
 
 def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
     from nexus_tools.contracts.move_bindings.tool import Tool
 
     lacking = units.sui(owned.collateral.shortfall_mist)
-    why = "" if reason is None else f" for {reason!r}"
+    why = "" if reason is None else f" (reason: {reason!r})"
     if isinstance(owned, Tool):
         what, top_up = owned.fqn, f"tool top-up {owned.fqn}"
     else:
-        what, top_up = f"the leader {owned.name}", f"leader top-up --leader {owned.id}"
-    message = f"{what} is suspended: {lacking} of its collateral was burnt{why}"
+        what, top_up = f"leader {owned.name}", f"leader top-up --leader {owned.id}"
+    message = f"{what} is suspended: {lacking} of its collateral was slashed{why}"
     return Suspension(message, as_typed(f"nexus-tools {top_up}"), reason)
 
 
-# --- The verbs
+# --- Actions
 
 
 @contextmanager
 def claim_hints(unregister: str, show: str) -> Iterator[None]:
-    """Let the refusals of a claim name the command that starts the delay, or shows the state."""
+    """Add to errors of a claim the command that starts the delay or shows the state."""
     try:
         yield
     except NexusError as error:
         if error.code == "not_unregistered":
-            error.hint = f"`{unregister}` starts the delay after which it can be claimed"
+            error.hint = f"Run `{unregister}` to start the delay."
         elif error.code == "claimed":
-            error.hint = f"it came back already: `{show}` shows the state"
+            error.hint = f"The collateral has been claimed before. Run `{show}` to see the state."
         raise
 
 
 def terms_in_words(locked_mist: int, settings: "ToolSettings | LeaderSettings") -> str:
-    """To what an owner consents who locks so much under these settings."""
+    """Describe the terms under which an owner locks an amount."""
     delay = units.duration(settings.unregister_delay_ms)
-    return f"lock {units.sui(locked_mist)}, which can be claimed {delay} after unregistering"
+    return f"lock {units.sui(locked_mist)}, claimable {delay} after unregistering"
 
 
 def told_unregistered(
     service: "PackageClient", sent: "Sent", whose: str
 ) -> tuple[str, dict[str, Any]]:
-    """From when on the collateral can be claimed."""
+    """Describe an unregistration: when the collateral becomes claimable."""
     from nexus_tools.contracts.move_bindings.collateral import Unregistered
 
     event = service.emitted(sent, Unregistered)
@@ -153,20 +156,20 @@ def told_unregistered(
 
 
 def told_cancelled(_: "PackageClient", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
-    """That the timer is forgotten."""
-    return f"the unregistration of {whose} is taken back", {}
+    """Describe a cancelled unregistration."""
+    return f"cancelled the unregistration of {whose}", {}
 
 
 def told_claimed(service: "PackageClient", sent: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
-    """What came back, and what a pending slash holds back."""
+    """Describe a claim: the amount, and the part that a pending slash locks."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralClaimed
 
     event = service.emitted(sent, CollateralClaimed)
     done = f"claimed {units.sui(event.amount_mist)} from {whose}"
     if event.held_back_mist:
         done += (
-            f"; a pending slash holds {units.sui(event.held_back_mist)} back:"
-            " claim again when it is decided"
+            f"; {units.sui(event.held_back_mist)} stay locked for a pending slash:"
+            " claim again once it is executed or void"
         )
     return done, {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
 
@@ -174,7 +177,7 @@ def told_claimed(service: "PackageClient", sent: "Sent", whose: str) -> tuple[st
 def told_re_registered(
     service: "PackageClient", sent: "Sent", whose: str
 ) -> tuple[str, dict[str, Any]]:
-    """What is locked again."""
+    """Describe a re-registration: the amount that is locked again."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
 
     amount = service.emitted(sent, CollateralLocked).amount_mist
@@ -184,8 +187,8 @@ def told_re_registered(
 def told_topped_up(
     service: "PackageClient", sent: "Sent", whose: str
 ) -> tuple[str, dict[str, Any]]:
-    """What was brought back."""
+    """Describe a top-up: the amount that was added."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralToppedUp
 
     amount = service.emitted(sent, CollateralToppedUp).amount_mist
-    return f"topped {whose} up: {units.sui(amount)} locked", {"amount_mist": amount}
+    return f"topped up {whose}: {units.sui(amount)} locked", {"amount_mist": amount}

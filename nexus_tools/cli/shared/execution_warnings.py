@@ -1,4 +1,4 @@
-"""What is said before an execution is begun, or planned: what waits too long, what is elsewhere."""
+"""Warnings before an execution starts or is scheduled: long waits and remote values."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -19,22 +19,22 @@ def forewarn(
     group: str | None,
     lasts_ms: int,
 ) -> None:
-    """Say what may keep an execution from its end, and is known before."""
+    """Warn of anything that is known to keep an execution from completing."""
     _warn_of_values(session.output, workflow.document)
     with suppress(UsageError):  # `begin` says so
         _warn_of_waiting(session.output, workflow.document, inputs, group, lasts_ms)
 
 
 def _warn_of_values(output: Output, document: "Document") -> None:
-    """A run fails unless its leader fetches what is not on chain."""
+    """Warn of remote values, because an execution fails unless its leader fetches them."""
     from nexus_tools.workflow import Storage
 
-    for each in document.defaults:
-        if each.storage is not Storage.INLINE:
+    for constant in document.defaults:
+        if constant.storage is not Storage.INLINE:
             output.warn(
                 plain(
-                    f"the value of {each.target} is in {each.storage.value}: name a leader that"
-                    " fetches values from there"
+                    f"the value of {constant.target} is in {constant.storage.value}: name a leader"
+                    " that fetches values from there"
                 )
             )
 
@@ -46,13 +46,13 @@ def _warn_of_waiting(
     group: str | None,
     lasts_ms: int,
 ) -> None:
-    """What waits longer than the execution lasts: it would end before somebody decides."""
+    """Warn of waits that exceed the deadline of the execution."""
     from nexus_tools.workflow import chosen_group, entry_values, waiting_ms
 
     values = entry_values(document, chosen_group(document, group), inputs)
     for vertex, waits_ms in waiting_ms(document, values).items():
         if waits_ms > lasts_ms:
             output.warn(
-                f"{vertex} may wait for {units.duration(waits_ms)}, and the execution ends after"
-                f" {units.duration(lasts_ms)}: --lasts gives it longer"
+                f"{vertex} may wait for {units.duration(waits_ms)}, but the execution ends after"
+                f" {units.duration(lasts_ms)}. Pass --lasts to extend it"
             )

@@ -1,4 +1,4 @@
-"""Inputs that are accounts: an alias stands for the address of its key."""
+"""Resolution of key aliases in inputs that are accounts."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,14 +15,14 @@ Schema = Mapping[str, Any]
 
 
 def with_addresses(session: Session, ports: Mapping[str, Schema], inputs: Any) -> Any:
-    """Return inputs with whole addresses in the ports that take one.
+    """Return inputs with aliases replaced by addresses, in the ports that take an address.
 
-    Raises as `Session.address_of`, with the name of the input.
+    Raises the errors of `Session.address_of`, with the name of the input.
     """
     from nexus_tools.tool import is_address_port
 
     if not isinstance(inputs, dict):
-        return inputs  # what is wrong with it is said where it is checked
+        return inputs  # the validation of inputs reports the error
     found = dict(inputs)
     for name, value in inputs.items():
         if isinstance(value, str) and is_address_port(ports.get(name, {})):
@@ -35,14 +35,14 @@ def _address_of(session: Session, name: str, value: str) -> Any:
         return session.address_of(value)
     except NexusError as error:
         raise ValidationError(
-            "input_invalid", f"the input {name}: {error.message}", hint=error.hint
+            "input_invalid", f"input {name}: {error.message}", hint=error.hint
         ) from error
 
 
 async def with_workflow_addresses(
     session: Session, nexus: "Nexus", workflow: "PublishedWorkflow", inputs: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return inputs of a workflow as `with_addresses` does."""
+    """Return inputs of a workflow with resolved addresses, like `with_addresses`."""
     if not any(isinstance(value, str) for value in inputs.values()):
         return inputs
     found: dict[str, Any] = with_addresses(session, await input_ports(nexus, workflow), inputs)
@@ -50,13 +50,13 @@ async def with_workflow_addresses(
 
 
 async def input_ports(nexus: "Nexus", workflow: "PublishedWorkflow") -> dict[str, Schema]:
-    """Return the schema of each input, by its name as `--input` takes it."""
+    """Return the schema of each input by its name in `--input`."""
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.workflow import entry_names
 
     schemas: dict[str, Any] = {}
     for tool in await nexus.workflows.find_all(workflow.tools, Tool):
-        with suppress(NexusError):  # anybody registers what is no definition
+        with suppress(NexusError):  # the registry may contain invalid definitions
             if tool is not None:
                 schemas[tool.fqn] = tool.definition.parse().input_schema
     found: dict[str, Schema] = {}

@@ -1,4 +1,4 @@
-"""To whom something is offered: a name with its tools, a leader, the administration."""
+"""Ownership offers: of a tool name, a leader, or the administration."""
 
 from typing import TYPE_CHECKING
 
@@ -13,43 +13,45 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.object import Object
 
 OFFERED = click.argument("who", required=False, type=ACCOUNT)
-"""Who is to accept: an address, or a key by its alias."""
+"""The recipient of an offer: an address, or the alias of a key."""
 
-CANCEL = click.option("--cancel", is_flag=True, help="Take the offer back.")
+CANCEL = click.option("--cancel", is_flag=True, help="Withdraw the offer.")
 
 
 def offered_address(session: Session, who: str | None, *, cancel: bool) -> "Address | None":
-    """The address to which something is offered; None to take the offer back.
+    """Return the address that receives an offer, or None to withdraw the offer.
 
-    Raises `offer_unclear` unless one of both is given, and `offer_to_owner`.
+    Raises `offer_unclear` unless exactly one of both is given, and `offer_to_owner`.
     """
     if (who is None) != cancel:
         raise UsageError(
             "offer_unclear",
-            "an offer is made to somebody, or taken back",
-            hint="name an address or a key by its alias, or give --cancel",
+            "expected either a recipient or --cancel",
+            hint="Pass an address or the alias of a key, or pass --cancel.",
         )
     if who is None:
         return None
     to = session.address_of(who)
     if to == session.own_address():
         raise UsageError(
-            "offer_to_owner", f"{who} makes the offer", hint="offer it to somebody else"
+            "offer_to_owner",
+            f"{who} already owns it",
+            hint="Choose another account as the recipient.",
         )
     return to
 
 
 def offered_in_words(what: str, who: str | None) -> str:
-    """That something is offered, or no longer."""
+    """Describe an offer, or its withdrawal."""
     if who is None:
-        return f"{what} is offered to nobody any more"
-    return f"{what} is offered to {who}, who has to accept it"
+        return f"withdrew the offer of {what}"
+    return f"offered {what} to {who}, who has to accept it"
 
 
 async def offers_to(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
-    """What an address may accept, as JSON: `what`, `name`, `owner`, and how to `accept` it.
+    """Return the offers to an address as JSON: `what`, `name`, `owner`, and the `accept` command.
 
-    It is found by the events that the node keeps.
+    Offers are found in the events that the node keeps.
     """
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.contracts.move_bindings.owner import OwnershipOffered
@@ -63,11 +65,11 @@ async def offers_to(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
             offered[event.object] = None
     values = await nexus.client.objects([*offered])
     found = (_offer(nexus, value, address) for value in values if value is not None)
-    return [each for each in found if each is not None]
+    return [item for item in found if item is not None]
 
 
 def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str] | None:
-    """What is offered to an address, as it is now; None if that is over."""
+    """Return an offer to an address in its current state, or None if it is no longer open."""
     from nexus_tools.contracts.move_bindings.admin import Admin
     from nexus_tools.contracts.move_bindings.leader import Leader
     from nexus_tools.contracts.move_bindings.name import Name

@@ -1,4 +1,4 @@
-"""`nexus-tools tool key` and `leader key`: the keys that sign tool calls and their responses."""
+"""The commands `tool key` and `leader key`, for keys that sign tool calls and responses."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 _NEW = click.Path(dir_okay=False, path_type=Path)
 KEY = click.argument("key", metavar="FILE|KEY")
-"""A key: the file that has it, or its public half."""
+"""A key: the file that contains it, or its public key."""
 
 
 def read_public_key(text: str) -> bytes:
-    """The public half of a key that is named by its file, or written as `ed25519:…`.
+    """Return the public key in a key file, or from its text `ed25519:…`.
 
-    Raises as `SigningKey.load` does, or `public_key_invalid`.
+    Raises `public_key_invalid`, or the errors of `SigningKey.load`.
     """
     from nexus_tools.tool import SigningKey, parse_public_key
 
@@ -29,7 +29,7 @@ def read_public_key(text: str) -> bytes:
 
 
 def make_key(file: Path) -> "SigningKey":
-    """A new key in a file that only its owner reads. Raises `signing_key_exists`."""
+    """Create a key in a file that only its owner can read. Raises `signing_key_exists`."""
     from nexus_tools.tool import SigningKey
 
     key = SigningKey.new()
@@ -40,28 +40,29 @@ def make_key(file: Path) -> "SigningKey":
 def key_group(
     summary: str, known_to: str, signer: str, parse: Callable[[str], str], add: str
 ) -> click.Group:
-    """The commands on keys in files: of tools, or of leaders.
+    """Return the commands for key files of tools, or of leaders.
 
-    `known_to` says who has to know the public half, `signer` how they name the key's owner, whose
-    name `parse` gives in full; `add` is the command that tells them.
+    `known_to` describes who needs the public key, and `signer` is the metavar of the key's owner,
+    whose
+    name `parse` completes. `add` is the command that publishes the key.
     """
 
     @click.group(help=summary)
     def group() -> None:
         pass
 
-    @group.command("new", help=f"Make a key in FILE, for you alone to read, and tell {known_to}.")
+    @group.command("new", help=f"Create a key in FILE and print its public key for {known_to}.")
     @click.argument("file", type=_NEW)
     @local
     def new(session: Session, file: Path) -> None:
         key = make_key(file)
-        session.output.done(f"made a key in {file}")
+        session.output.done(f"created a key in {file}")
         session.output.record(_record(key, file))
-        session.output.note(f"`{add}` writes its public half on chain")
+        session.output.note(f"next: `{add}` publishes the public key on chain")
 
-    @group.command("show", help="Show the public half of the key in FILE.")
+    @group.command("show", help="Show the public key of the key in FILE.")
     @click.argument("file", type=FILE)
-    @click.option("--of", "owner", metavar=signer, help="Print the line that names it, too.")
+    @click.option("--of", "owner", metavar=signer, help="Also print its line for a key list.")
     @local
     def show(session: Session, file: Path, owner: str | None) -> None:
         from nexus_tools.tool import SigningKey
@@ -75,11 +76,11 @@ def key_group(
 
 
 def print_keys(session: Session, keys: Sequence[bytes], whose: str) -> None:
-    """Print the keys that the chain lists."""
+    """Print the keys that are listed on chain."""
     from nexus_tools.tool import public_key_text
 
     rows = [{"public_key": public_key_text(key)} for key in keys]
-    session.output.table(rows, {"public_key": "Key"}, empty=f"{whose} has no key")
+    session.output.table(rows, {"public_key": "Key"}, empty=f"{whose} has no keys")
 
 
 def _record(key: "SigningKey", file: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether tools can be invoked now: their servers are asked, all at once."""
+"""Health checks of tool servers, in parallel."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,10 +18,11 @@ _AT_ONCE = 64
 
 
 async def healths(tools: "Sequence[Tool]") -> list[str]:
-    """For each tool, an empty text if its server says that it is well, or what is wrong.
+    """Return the problem of each tool, or an empty string for a healthy one.
 
-    A function on chain has no server, and is well. A certificate that only a Leader trusts counts
-    as wrong here.
+    An on-chain tool has no server and is always healthy. A certificate that only a Leader trusts
+    counts
+    as a problem here.
     """
     slots = asyncio.Semaphore(_AT_ONCE)
     async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
@@ -45,4 +46,4 @@ async def _health(http: httpx.AsyncClient, url: str) -> str:
         return f"does not respond within {perf_counter() - began:.0f} s"
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         return f"cannot be reached: {error or type(error).__name__}"
-    return "" if status == HTTPStatus.OK else f"says {status}"
+    return "" if status == HTTPStatus.OK else f"responds with {status}"

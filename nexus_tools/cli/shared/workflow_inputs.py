@@ -1,4 +1,4 @@
-"""The inputs of a tool or a workflow, as users give them to a command."""
+"""The option `--input` of commands that take the inputs of a tool or a workflow."""
 
 import json
 import shlex
@@ -15,19 +15,19 @@ INPUTS = click.option(
     "inputs",
     metavar="NAME=VALUE|JSON|@FILE|-",
     multiple=True,
-    help="An input: its name, or VERTEX.PORT of a workflow, and a value as JSON or text, or @FILE;"
-    " or all of them as a JSON object: itself, in a file, or on stdin. May be repeated.",
+    help="Input value. NAME is a port, or VERTEX.PORT of a workflow. VALUE is JSON, text, or @FILE."
+    " Alternatively pass all inputs as a JSON object, as @FILE, or on stdin (-). May be repeated.",
 )
-"""The option of commands that invoke a tool, execute a workflow, or plan to."""
+"""The option of commands that invoke a tool, or run or schedule a workflow."""
 
 
 def read_inputs(options: Sequence[str]) -> dict[str, Any]:
-    """Inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
+    """Parse inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
     found: dict[str, Any] = {}
     for option in options:
         for name, value in _named(option).items():
             if name in found:
-                raise UsageError("input_twice", f"the input {name!r} is given twice")
+                raise UsageError("input_twice", f"duplicate input {name!r}")
             found[name] = value
     return found
 
@@ -36,17 +36,20 @@ def _named(option: str) -> dict[str, Any]:
     if option.startswith(("{", "[", "@")) or option == "-":
         document = read_option(option, "--input")
         if not isinstance(document, dict):
-            raise UsageError("input_malformed", "inputs are a JSON object, with a value by name")
+            raise UsageError(
+                "input_malformed", "expected a JSON object that maps input names to values"
+            )
         return document
     name, equals, text = option.partition("=")
     if not equals or not name:
-        message = f"--input {option[:80]} has no name"
-        raise UsageError("input_malformed", message, hint='write --input topic=tides or {"a": 1}')
+        message = f"expected --input NAME=VALUE, got {option[:80]!r}"
+        hint = 'Write --input topic=tides, or {"a": 1}.'
+        raise UsageError("input_malformed", message, hint=hint)
     return {name: _value(text)}
 
 
 def _value(text: str) -> Any:
-    """A value as it is typed: JSON, what a file has for @FILE, or else the text itself."""
+    """Parse a value: JSON, the content of `@FILE`, or else the text itself."""
     if text.startswith("@"):
         return read_json(text.removeprefix("@"))
     from nexus_tools.tool import parse_json
@@ -58,20 +61,22 @@ def _value(text: str) -> Any:
 
 
 def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
-    """The error with the option that helps; `given` are the inputs by name."""
+    """Return the error with a hint at the option that helps; `given` are the inputs by name."""
     if error.code == "input_missing":
         options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
-        error.hint = f"give {options}"
+        error.hint = f"Pass {options}."
     if error.code == "group_missing":
-        error.hint = "--group names one of them"
+        error.hint = "Pass one of them with --group."
     if error.code == "input_invalid":
         failures = error.details.get("failures", ())
-        names = [each.get("input") or each["pointer"].removeprefix("/") for each in failures]
-        # What is a text and looks like JSON is read as JSON, which somebody may not have meant.
+        names = [
+            failure.get("input") or failure["pointer"].removeprefix("/") for failure in failures
+        ]
+        # A text that looks like JSON is parsed as JSON, which the user may not have intended.
         unquoted = {name for name, value in given.items() if isinstance(value, int | float | None)}
         texts = [name for name in names if name in unquoted]
         if texts:
             quoted = shlex.quote(json.dumps(json.dumps(given.get(texts[0]))))
-            as_text = f"to give it as text: --input {texts[0]}={quoted}"
-            error.hint = f"{error.hint}; {as_text}" if error.hint else as_text
+            as_text = f"To pass it as a string, use --input {texts[0]}={quoted}."
+            error.hint = f"{error.hint} {as_text}" if error.hint else as_text
     return error

@@ -1,31 +1,34 @@
-"""`nexus-tools tool`: a command, or a family of them, per file."""
+"""The command group `nexus-tools tool`. Each module has a command or a group of commands.
+
+Begin reading in `register` and `invoke`; `record` prints tools.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "new": "Write a project with a tool and its test.",
+    "new": "Create a project with a tool and its test.",
     "serve": "Serve tools over HTTP.",
-    "key": "Make and list the keys that sign responses.",
-    "validate": "Check whether a tool keeps the protocol.",
-    "register": "Register tools, and lock their collateral.",
+    "key": "Create and list the keys that sign responses.",
+    "validate": "Check that a tool follows the protocol.",
+    "register": "Register tools and lock their collateral.",
     "list": "List the registered tools.",
     "show": "Show a tool, its state and its collateral.",
-    "proof": "Write what a domain publishes to prove who owns its names.",
-    "watch": "Follow what happens to tools.",
-    "update": "Change URL, description, timeout, price, payout or terms of a tool.",
-    "leaders": "Say which leaders a tool accepts.",
-    "operators": "Let others change URL, timeout and price of a tool.",
-    "offer": "Offer a name with all its versions to another owner.",
-    "accept": "Take over a name that was offered.",
-    "invoke": "Request an invocation on chain, and wait for its outcome.",
+    "proof": "Print or check the document that proves the ownership of a domain's names.",
+    "watch": "Follow the events of tools.",
+    "update": "Change the URL, description, timeout, price, payout, or terms of a tool.",
+    "leaders": "Manage a tool's list of accepted leaders.",
+    "operators": "Manage the operators of a tool.",
+    "offer": "Offer a name with all its versions to another account.",
+    "accept": "Accept a name that was offered to you.",
+    "invoke": "Invoke a tool on chain and wait for the outcome.",
     "outcome": "Show an invocation and its outcome.",
-    "unregister": "Take a tool out of use.",
-    "cancel-unregister": "Put an unregistered tool back into use.",
-    "claim": "Take the collateral of an unregistered tool back.",
-    "re-register": "Bring a claimed tool back.",
-    "top-up": "Bring back what was slashed of a suspended tool.",
+    "unregister": "Unregister a tool.",
+    "cancel-unregister": "Cancel the unregistration of a tool.",
+    "claim": "Claim the collateral of an unregistered tool.",
+    "re-register": "Register a claimed tool again.",
+    "top-up": "Restore a suspended tool's collateral to the required amount.",
 }
 PLACES = {
     "offer": "ownership:offer",
@@ -40,4 +43,4 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Write, check, register, list, invoke and unregister tools."""
+    """Create, validate, register, list, and invoke tools."""

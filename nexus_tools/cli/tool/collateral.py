@@ -1,4 +1,4 @@
-"""The verbs around a tool's collateral: unregister, cancel, claim, re-register, top up."""
+"""The commands on a tool's collateral: unregister, cancel, claim, re-register, and top up."""
 
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 @click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def unregister(session: Session, fqn: str) -> None:
-    """Take the tool FQN out of use: it takes no invocations any more.
+    """Unregister the tool FQN. It stops accepting invocations.
 
-    Its collateral can be claimed after the delay. Its FQN is never free again.
+    The collateral can be claimed after the unregistration delay. The FQN stays taken.
     """
     await _act(session, fqn, lambda tools, name: tools.unregister(name), told_unregistered)
     if not (session.dry_run or session.output.as_json):
@@ -51,7 +51,7 @@ async def unregister(session: Session, fqn: str) -> None:
 @click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def cancel_unregister(session: Session, fqn: str) -> None:
-    """Put the unregistered tool FQN back into use; the timer is forgotten."""
+    """Cancel the unregistration of the tool FQN and reactivate it."""
     await _act(session, fqn, lambda tools, name: tools.cancel_unregister(name), told_cancelled)
 
 
@@ -59,7 +59,7 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 @click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def claim(session: Session, fqn: str) -> None:
-    """Claim the collateral of the unregistered tool FQN, once the delay is over."""
+    """Claim the collateral of the unregistered tool FQN after the unregistration delay."""
     with claim_hints(f"nexus-tools tool unregister {fqn}", f"nexus-tools tool show {fqn}"):
         await _act(session, fqn, lambda tools, name: tools.claim(name), told_claimed)
 
@@ -69,11 +69,11 @@ async def claim(session: Session, fqn: str) -> None:
 @click.option(
     "--collateral",
     type=AMOUNT,
-    help="What is locked, in SUI; by default the least that the registry and the price allow.",
+    help="Collateral to lock, in SUI. Default: the required minimum.",
 )
 @writes
 async def re_register(session: Session, fqn: str, collateral: int | None) -> None:
-    """Bring the claimed tool FQN back, with new collateral."""
+    """Register the claimed tool FQN again with new collateral."""
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
@@ -97,12 +97,12 @@ async def re_register(session: Session, fqn: str, collateral: int | None) -> Non
 @click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def top_up(session: Session, fqn: str) -> None:
-    """Bring back what was slashed of the suspended tool FQN."""
+    """Restore the suspended tool FQN's collateral to the required amount."""
     await _act(session, fqn, lambda tools, name: tools.top_up(name), told_topped_up)
 
 
 async def _act(session: Session, fqn: str, verb: "Verb", tell: "Tell") -> None:
-    """Do a verb as `carry_out` does, and report what `tell` says about it."""
+    """Run an action with `carry_out`, and report the result that `tell` describes."""
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)

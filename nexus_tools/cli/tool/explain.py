@@ -1,4 +1,4 @@
-"""How an invocation came to what it is: who, when, which check, which money."""
+"""The explanation of an invocation's outcome: steps, leaders, checks and payments."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,32 +12,32 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 _CHECKS = {
-    "tool_not_registered": "the tool was looked for on chain, and was not active any more",
-    "definition_mismatch": "the definition on chain was compared with its rules and the tool's",
-    "input_invalid": "the input was checked against the input schema, by the leader or the tool",
-    "unreachable": "the tool's URL was called while the window lasted, and did not respond",
-    "timed_out": "the tool's response was awaited for the tool's timeout",
-    "http_error": "the status of the tool's response was looked at",
-    "output_invalid": "the answer was checked against the output schema",
-    "output_too_large": "the answer was measured against the largest outcome that was paid for",
-    "unauthorized": "the tool was called, and took nothing from this leader",
-    "refused": "the leader looked at the tool, and does not work for it",
-    "overloaded": "the leader looked at what it carries already, and had no room",
+    "tool_not_registered": "the tool was no longer active on chain",
+    "definition_mismatch": "the on-chain definition is invalid, or differs from the served one",
+    "input_invalid": "the leader or the tool rejected the input, which violates the input schema",
+    "unreachable": "the tool's URL did not respond during the leader's window",
+    "timed_out": "the tool did not respond within its timeout",
+    "http_error": "the tool responded with an error status",
+    "output_invalid": "the answer violates the output schema",
+    "output_too_large": "the answer is larger than the maximum outcome size that was paid for",
+    "unauthorized": "the tool rejected the call of this leader",
+    "refused": "the leader does not work for this tool",
+    "overloaded": "the leader was at its limit of pending invocations",
 }
-_SETTLED = "the answer passed the output schema, and fits what was paid for"
+_SETTLED = "the answer matches the output schema and the size that was paid for"
 _SETTLED_AND_DELETED = (
-    "the leader checked the answer against the output schema; nobody can check it again, because"
+    "the leader checked the answer against the output schema. It cannot be checked again, because"
     " the invocation was deleted"
 )
-_EXPIRED = "every window passed, and no leader closed it"
-_OPEN = "nothing is decided: a leader still may close it"
-_OVERDUE = "every window has passed: `nexus-tools tool outcome {} --delete` brings the SUI back"
+_EXPIRED = "no leader closed it before the last window ended"
+_OPEN = "not decided yet: a leader may still close it"
+_OVERDUE = "the last window has ended. Run `nexus-tools tool outcome {} --delete` for a refund"
 
 
 async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> None:
-    """Print what the chain's events tell, and the journals of Leaders of this user.
+    """Print the history of an invocation from events, and from journals of the user's Leaders.
 
-    Raises `output_invalid` at the end if the answer breaks the output schema of the tool.
+    Raises `output_invalid` at the end if the answer violates the tool's output schema.
     """
     with session.output.progress("reading events"):
         history = await nexus.invocations.history(invocation)
@@ -53,7 +53,7 @@ async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> No
 
 
 async def _invalid(nexus: "Nexus", history: "History") -> "OutputInvalidError | None":
-    """Return what is wrong with an answer that is still on chain."""
+    """Return the error of an answer that is still on chain, or None."""
     from nexus_tools.contracts.move_bindings import invocation as moves
     from nexus_tools.registry import invalid_answers
 
@@ -85,7 +85,7 @@ def _document(
 def _decided(
     history: "History", now_ms: int, invalid: "OutputInvalidError | None"
 ) -> dict[str, Any]:
-    """The state, and the check that led to it."""
+    """Return the state, and the check that led to it."""
     from nexus_tools.contracts.move_bindings import invocation as moves
 
     if settled := history.find(moves.InvocationSettled):
@@ -118,7 +118,7 @@ def _step(step: "Step") -> dict[str, Any]:
 
 
 def _windows(history: "History", now_ms: int) -> list[dict[str, Any]]:
-    """Each leader's window, and what became of it."""
+    """Return each leader's time window, and its result."""
     requested = history.requested
     length_ms = (requested.expires_at_ms - requested.requested_at_ms) // len(requested.leaders)
     windows = []
@@ -136,7 +136,7 @@ def _windows(history: "History", now_ms: int) -> list[dict[str, Any]]:
 
 
 def _did(history: "History", leader: "Address", begins_ms: int, ends_ms: int, now_ms: int) -> str:
-    """What a leader did with its window: `closed`, `missed`, `not_needed`, `has_time`, `waits`."""
+    """Return the result of a leader's window, for example `closed` or `missed`."""
     closing = next((step for step in history.steps[1:] if hasattr(step.event, "leader")), None)
     if closing is not None and getattr(closing.event, "leader", None) == leader:
         return "closed"
@@ -149,7 +149,7 @@ def _did(history: "History", leader: "Address", begins_ms: int, ends_ms: int, no
 
 
 def _money(history: "History") -> dict[str, Any]:
-    """Where what was prepaid has gone, in MIST; None for what is not decided."""
+    """Return how the prepaid amount was spent, in MIST, with None for open amounts."""
     from nexus_tools.contracts.move_bindings import invocation as moves
 
     settled = history.find(moves.InvocationSettled)
@@ -167,7 +167,7 @@ def _money(history: "History") -> dict[str, Any]:
 
 
 def _journals(session: Session, history: "History") -> list[dict[str, str]]:
-    """What the journals of this user's Leaders say, as far as those do not run now."""
+    """Return the entries in the journals of the user's Leaders that are not running."""
     from nexus_tools.leader import stage_of
 
     requested: InvocationRequested = history.requested
@@ -185,10 +185,10 @@ def _journals(session: Session, history: "History") -> list[dict[str, str]]:
 _LABELS = ("invocation", "tool", "requester", "state", "variant", "reason", "detail", "check")
 _DID = {
     "closed": "closed it",
-    "missed": "let it pass",
+    "missed": "missed it",
     "not_needed": "was not needed",
-    "has_time": "has time until then",
-    "waits": "has it after that of the one before",
+    "has_time": "may close it until then",
+    "waits": "is next after the previous window",
 }
 
 
@@ -215,7 +215,7 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
         lines["fee"] = (
             f"{money['fee']} to the leader" if document["money"]["fee_mist"] else money["fee"]
         )
-        lines["came back"] = money["refund"]
+        lines["refunded"] = money["refund"]
     for number, journal in enumerate(document["journals"], 1):
         lines[f"journal {number}"] = f"{journal['stage']}, in {plain(journal['file'])}"
     output.record(lines)

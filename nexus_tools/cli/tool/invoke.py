@@ -1,4 +1,4 @@
-"""`nexus-tools tool invoke`: request an invocation on chain, and wait for its outcome."""
+"""The command `nexus-tools tool invoke`, which requests an invocation and waits for it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -43,16 +43,18 @@ if TYPE_CHECKING:
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
-    help="How large the outcome may be; what it does not use is refunded. By default 4096, or what"
-    " the tool asks for.",
+    help="Maximum size of the outcome. Unused bytes are refunded. Default: 4096, or the tool's"
+    " minimum.",
 )
-@click.option("--max-cost", type=AMOUNT, help="Pay at most so many SUI besides gas.")
+@click.option("--max-cost", type=AMOUNT, help="Maximum total cost in SUI, excluding gas.")
 @click.option(
     "--no-wait",
     is_flag=True,
-    help="Print the invocation ID and exit without waiting; with -q, the ID alone.",
+    help="Print the invocation ID and exit without waiting. With -q, print only the ID.",
 )
-@click.option("--delete", is_flag=True, help="Delete it in the end, for its storage rebate.")
+@click.option(
+    "--delete", is_flag=True, help="Delete the closed invocation to reclaim its storage deposit."
+)
 @ASK_DOMAIN
 @writes
 async def command(
@@ -67,14 +69,18 @@ async def command(
     delete: bool,
     ask: bool | None,
 ) -> None:
-    """Invoke the tool FQN on chain: request, wait for a leader, print the outcome from the chain.
+    """Invoke the tool FQN on chain, wait for a leader to close it, and print the outcome.
 
-    It names one leader or two, in this order: the first of those given with --leader, or in the
-    setting `leaders`, that are active and that the tool accepts; else some by what they did.
-    What is prepaid and not needed comes back when the invocation is closed. An error variant is an
-    answer like any other; if the invocation fails, the exit code is 1, and 7 if the answer breaks
-    the tool's output schema. Of a tool with a price the domain is asked first: you are warned if it
-    lists others as owners.
+    An invocation names one or two leaders, in order of preference. They are the first active
+    leaders
+    that the tool accepts among those of --leader, or else of the setting `leaders`. Without either,
+    leaders are chosen by their track record.
+
+    The unused part of the prepaid amount is refunded when the invocation is closed. An error
+    variant is
+    a regular answer. The exit code is 1 if the invocation fails, and 7 if the answer violates the
+    tool's output schema. For a priced tool, the command checks its domain first, and warns if the
+    domain lists other owners.
     """
     from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
     from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
@@ -93,7 +99,7 @@ async def command(
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
-        most = cost if max_cost is None else min(cost, max_cost)  # no more than is shown
+        most = cost if max_cost is None else min(cost, max_cost)  # never more than the prompt shows
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
         by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
@@ -101,7 +107,7 @@ async def command(
                 session,
                 nexus.invocations,
                 lambda service: service.request(tool, values, leaders=leaders, **terms),
-                question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn} {by}?",
+                question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn}, closed {by}?",
             )
             requested = nexus.invocations.emitted(sent, InvocationRequested)
             cost = requested.payment_mist
@@ -119,7 +125,7 @@ async def command(
 async def _choose_leaders(
     session: Session, nexus: "Nexus", tool: "Tool", named: tuple[str, ...]
 ) -> "tuple[Address, ...]":
-    """Whom the invocation names. Raises `no_leader`, or as what finds those that are named."""
+    """Return the leaders to name. Raises `no_leader`, or the errors of finding named leaders."""
     own = await find_leaders(nexus.leaders, named) if named else session.settings.leaders
     try:
         with session.output.progress("choosing leaders"):
@@ -127,20 +133,20 @@ async def _choose_leaders(
     except NotNowError as error:
         if own and not named:
             error.hint = (
-                "the setting `leaders` has nobody for it: --leader names others for once,"
-                f" `nexus-tools leader list --for {tool.fqn}` shows whom the tool accepts"
+                "No leader in the setting `leaders` can be used. Pass --leader, or run"
+                f" `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders."
             )
         raise
 
 
 def _warn_of_owner(output: Output, fqn: str, proof: "Proof | None") -> None:
     if proof is not None and proof.is_denied:
-        output.warn(f"whoever owns {fqn} may be a stranger to its domain: {proof.reason}")
+        output.warn(f"the owner of {fqn} is not confirmed by its domain: {proof.reason}")
 
 
 @contextmanager
 def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
-    """The time in which Ctrl-C, SIGTERM or a silent node tell how to find what was prepaid."""
+    """Report how to find the prepaid invocation if an interruption or a silent node ends this."""
     from asyncio import CancelledError
 
     try:
@@ -148,9 +154,9 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
     except (CancelledError, UnreachableError):
         place = facts["invocation"]
         output.warn(
-            f"the invocation {place} is on chain, and goes on without you:"
-            f" `nexus-tools tool outcome {place} --wait` shows what it comes to,"
-            " `nexus-tools invocation list --all` finds it again"
+            f"the invocation {place} is on chain and continues. Run"
+            f" `nexus-tools tool outcome {place} --wait` to see its outcome, or"
+            " `nexus-tools invocation list --all` to find it again"
         )
         if output.as_json:
             output.document(facts | {"state": "requested"})
@@ -158,14 +164,14 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
 
 
 def _check_inputs(tool: "Tool", inputs: dict[str, Any]) -> None:
-    """Raises `input_invalid` for what the leader would refuse."""
+    """Validate inputs like the leader. Raises `input_invalid`."""
     from nexus_tools.tool import InterfaceValidator
 
     validator = InterfaceValidator(tool.definition.parse())
     try:
         validator.check_input(inputs)
     except ValidationError as error:
-        error.hint = f"`nexus-tools tool show {tool.fqn}` shows the ports"
+        error.hint = f"Run `nexus-tools tool show {tool.fqn}` to see the ports."
         raise explained(error, inputs) from None
 
 
@@ -177,9 +183,9 @@ async def _finish(
     *,
     delete: bool,
 ) -> None:
-    """Wait for the outcome, and print it with all that was paid.
+    """Wait for the outcome, and print it with the total cost.
 
-    Raises `InvocationFailedError`, or `OutputInvalidError`: then the invocation is not deleted.
+    Raises `InvocationFailedError` or `OutputInvalidError`; an invalid answer is not deleted.
     """
     from nexus_tools.registry import InvocationFailedError, OutputInvalidError
     from nexus_tools.sui.types.address import Address
@@ -205,5 +211,5 @@ async def _finish(
     if isinstance(outcome, Failure):
         failed = InvocationFailedError(place, outcome)
         if outcome.reason is FailureReason.OUTPUT_TOO_LARGE:
-            failed.hint = "--max-outcome-bytes pays for a larger answer; what it leaves is refunded"
+            failed.hint = "Pass a larger --max-outcome-bytes; unused bytes are refunded."
         raise failed

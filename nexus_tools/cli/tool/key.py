@@ -1,4 +1,4 @@
-"""`nexus-tools tool key`: the keys with which a tool signs its responses."""
+"""The command group `nexus-tools tool key`, for keys that sign a tool's responses."""
 
 import click
 
@@ -16,8 +16,8 @@ def _parsed(text: str) -> str:
 
 
 command = key_group(
-    "Make keys with which a tool signs its responses, and list them on chain for leaders.",
-    "leaders its public half",
+    "Manage the keys with which a tool signs its responses.",
+    "leaders",
     "FQN",
     _parsed,
     "nexus-tools tool key add FQN FILE",
@@ -29,7 +29,7 @@ command = key_group(
 @KEY
 @writes
 async def add(session: Session, fqn: str, key: str) -> None:
-    """Let the key in a FILE, or with a public half, sign the responses of the tool FQN."""
+    """Add a key, given by a key file or a public key, that signs the responses of the tool FQN."""
     await _change(session, fqn, key, signs=True)
 
 
@@ -38,7 +38,7 @@ async def add(session: Session, fqn: str, key: str) -> None:
 @KEY
 @writes
 async def remove(session: Session, fqn: str, key: str) -> None:
-    """Let the key sign no longer. Add the next one first, and wait until leaders know it."""
+    """Remove a key of the tool FQN. Add the next key first, and wait until leaders know it."""
     await _change(session, fqn, key, signs=False)
 
 
@@ -46,7 +46,7 @@ async def remove(session: Session, fqn: str, key: str) -> None:
 @_FQN
 @reads
 async def list_keys(session: Session, fqn: str) -> None:
-    """List the keys of the tool FQN that the chain has."""
+    """List the on-chain keys of the tool FQN."""
     async with session.nexus(signing=False) as nexus:
         tool = await nexus.tools.get(fqn)
     print_keys(session, tool.keys.keys, fqn)

@@ -1,4 +1,4 @@
-"""`nexus-tools tool leaders`: which leaders a tool accepts."""
+"""The command group `nexus-tools tool leaders`, for a tool's list of accepted leaders."""
 
 import click
 
@@ -20,11 +20,12 @@ _LEADER = click.argument("which", metavar="LEADER")
 
 @click.group()
 def command() -> None:
-    """Say which leaders a tool accepts, by their ids, or their names where only one has it.
+    """Manage a tool's list of accepted leaders. Name leaders by ID or by unique name.
 
-    A tool is open to all leaders, or lists those that invocations can name. It gives its answer
-    before it is paid: one that has a price lists leaders that its owner trusts. `nexus-tools leader
-    list` shows what each did.
+    A tool either accepts all leaders, or only the leaders on its list. A leader receives the answer
+    before it pays, so a priced tool must list leaders that its owner trusts. `nexus-tools leader
+    list`
+    shows the track record of each leader.
     """
 
 
@@ -33,9 +34,9 @@ def command() -> None:
 @_LEADER
 @writes
 async def add(session: Session, fqn: str, which: str) -> None:
-    """Accept a LEADER for the tool FQN, in invocations to come. It needs the owner.
+    """Accept LEADER for future invocations of the tool FQN. Requires the owner.
 
-    A tool that was open to all leaders has a list by that.
+    A tool that accepted all leaders gets a list by this.
     """
     await _change(session, fqn, which, is_added=True)
 
@@ -45,9 +46,9 @@ async def add(session: Session, fqn: str, which: str) -> None:
 @_LEADER
 @writes
 async def remove(session: Session, fqn: str, which: str) -> None:
-    """Take a LEADER off the list of the tool FQN, for invocations to come. An operator may.
+    """Remove LEADER from the list of the tool FQN, for future invocations. Operators may do so.
 
-    Without the last one nobody can be named, and the tool is not invoked.
+    A tool with an empty list accepts no leader, so it cannot be invoked.
     """
     await _change(session, fqn, which, is_added=False)
 
@@ -56,9 +57,9 @@ async def remove(session: Session, fqn: str, which: str) -> None:
 @_FQN
 @writes
 async def open_to_all(session: Session, fqn: str) -> None:
-    """Let any leader be named for the tool FQN, which has no price. It needs the owner."""
+    """Accept all leaders for the tool FQN, which must have no price. Requires the owner."""
     await change(
-        session, fqn, lambda tools: tools.open_to_all(fqn), f"{fqn} is open to all leaders", {}
+        session, fqn, lambda tools: tools.open_to_all(fqn), f"{fqn} accepts all leaders", {}
     )
 
 
@@ -66,17 +67,17 @@ async def open_to_all(session: Session, fqn: str) -> None:
 @_FQN
 @reads
 async def list_leaders(session: Session, fqn: str) -> None:
-    """List the leaders that the tool FQN accepts, with what each did."""
+    """List the leaders that the tool FQN accepts, with their track records."""
     from nexus_tools.contracts.move_bindings.leader import Leader
 
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry and its events"):
             tool = await nexus.tools.get(fqn)
             found = await nexus.leaders.find_all(tool.leaders.entries, Leader)
-            rows = await leaders_by_record(nexus.leaders, [each for each in found if each])
+            rows = await leaders_by_record(nexus.leaders, [item for item in found if item])
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
-    who = "is open to all leaders" if tool.open else "lists no leader: nobody can be named for it"
+    who = "accepts all leaders" if tool.open else "accepts no leader, so it cannot be invoked"
     session.output.table(rows, COLUMNS, empty=f"{fqn} {who}")
 
 
@@ -88,7 +89,7 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
     async with session.nexus() as nexus:
         tool = await nexus.tools.get(fqn)
         listed = await nexus.leaders.find_all(tool.leaders.entries, Leader)
-        among = None if is_added else [each for each in listed if each]
+        among = None if is_added else [item for item in listed if item]
         leader = await nexus.leaders.find(which, among)
         accepts = "accepts" if is_added else "no longer accepts"
         done = f"{fqn} {accepts} the leader {leader.id} ({leader.name})"
@@ -102,8 +103,8 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
     report(session.output, sent, done, facts)
     if not is_added and len(tool.leaders.entries) == 1:
         remedy = (
-            f"`nexus-tools tool leaders add {fqn} LEADER` accepts another one"
+            f"Run `nexus-tools tool leaders add {fqn} LEADER` to accept another one"
             if tool.price_mist
-            else f"`nexus-tools tool leaders open {fqn}` lets any be named"
+            else f"Run `nexus-tools tool leaders open {fqn}` to accept all"
         )
-        session.output.warn(f"{fqn} lists no leader: nobody can be named for it. {remedy}")
+        session.output.warn(f"{fqn} accepts no leader, so it cannot be invoked. {remedy}")

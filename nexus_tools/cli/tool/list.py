@@ -1,4 +1,4 @@
-"""`nexus-tools tool list`: the registered tools; `record.py` says which columns they have."""
+"""The command `nexus-tools tool list`; its columns are defined in `record.py`."""
 
 from typing import Any
 
@@ -14,22 +14,22 @@ _SORTS = {
     "collateral": "collateral_mist",
     "state": "state",
 }
-_NONE = "no tool is registered yet: `nexus-tools tool register --url URL` registers a running one"
-_NONE_FITS = "no registered tool fits: `nexus-tools tool list` alone shows all of them"
+_NONE = "no tools yet. Run `nexus-tools tool register --url URL` to register a running tool"
+_NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to list all tools"
 
 
 @click.command()
 @selects
-@click.option("--state", type=_STATES, help="Only tools in this state.")
+@click.option("--state", type=_STATES, help="List only tools in this state.")
 @click.option(
     "--sort",
     type=Choice(list(_SORTS)),
     default="registered",
     show_default=True,
-    help="By what to sort.",
+    help="Sort key.",
 )
-@click.option("--reverse", is_flag=True, help="The other way round.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+@click.option("--reverse", is_flag=True, help="Reverse the order.")
+@click.option("--limit", type=click.IntRange(min=1), help="Maximum number of tools to list.")
 @reads
 async def command(
     session: Session,

@@ -1,4 +1,4 @@
-"""Whether the on-chain tools of a Move package work: a Leader calls them on a localnet."""
+"""Checks of on-chain tools in a Move package: a Leader calls them on a localnet."""
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 _FUNDS_MIST = 10_000 * units.MIST_PER_SUI
 
 Row = tuple[str, "Check"]
-"""A check, and the file of the definition that it is of; none if it is of the package."""
+"""A check, and the file of its definition, which is empty for a check of the package."""
 
 
 async def check_move_project(
     project: "MoveProject", builder: "MoveBuilder"
 ) -> "AsyncIterator[Row]":
-    """Publish the package on a network of this process, and have its tools called there.
+    """Publish the package on a localnet in this process, and call its tools there.
 
-    A row comes as soon as it is known. What the package does wrong is a row, never an exception.
+    Yields each row as soon as it is known. An error of the package is a row, never an exception.
     """
     from nexus_tools.nexus import Nexus
     from nexus_tools.sui.keystore import KeyPair
@@ -41,7 +41,7 @@ async def check_move_project(
             except NexusError as error:
                 yield "", _failed("package", error)
                 return
-            yield "", Check("package", Status.PASSED, "is compiled, verified and published")
+            yield "", Check("package", Status.PASSED, "compiled, verified and published")
             for file in project.documents:
                 async for check in _of_tool(nexus, project, package, file):
                     yield file, check
@@ -66,7 +66,7 @@ async def _of_tool(
     except NexusError as error:
         yield _failed("function", error)
         return
-    yield Check("function", Status.PASSED, "can be called, and its module is declared by you")
+    yield Check("function", Status.PASSED, "can be called, and its module is yours")
     yield await _invoked(nexus, definition)
 
 
@@ -85,19 +85,19 @@ async def _invoked(nexus: "Nexus", definition: "ToolDefinition") -> "Check":
     except NexusError as error:
         return _failed(name, error)
     cost = units.sui(await _closing_cost_mist(nexus))
-    return Check(name, Status.PASSED, f"gave {answer.variant}; the transaction cost {cost}")
+    return Check(name, Status.PASSED, f"returned {answer.variant}; the transaction cost {cost}")
 
 
 async def _closing_cost_mist(nexus: "Nexus") -> int:
-    """What the last transaction that settled something cost."""
+    """Return the cost of the last transaction that settled an invocation."""
     from nexus_tools.contracts import event_filter
     from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
     from nexus_tools.sui.client import past_events
 
     kinds = event_filter(nexus.deployment, InvocationSettled)
-    *_, last = [each async for each in past_events(nexus.client, kinds)]
+    *_, last = [event async for event in past_events(nexus.client, kinds)]
     executed = await nexus.client.transaction(last.transaction_digest)
-    assert executed is not None  # it is of this network
+    assert executed is not None  # the event is from this network
     return executed.cost.net
 
 

@@ -1,4 +1,4 @@
-"""`nexus-tools tool new`: a project with a tool, its test and a README."""
+"""The command `nexus-tools tool new`, which creates a project with a tool and a test."""
 
 import keyword
 import shlex
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nexus_tools.tool import ToolFqn
 
 _DEFAULT_DOMAIN = "xyz.example"
-# Keywords of Move that are none of Python, and what the template of a package imports.
+# Keywords of Move that are not keywords of Python, and the imports of the package template.
 _TAKEN_IN_MOVE = (
     *("abort", "acquires", "const", "copy", "else", "entry", "enum", "friend", "fun", "has"),
     *("invariant", "let", "loop", "macro", "match", "module", "move", "mut", "native", "package"),
@@ -28,32 +28,32 @@ _TEMPLATES = {"python": "template_python", "move": "template_move"}
 
 @click.command()
 @click.argument("name")
-@click.option("--fqn", help=f"The FQN of the tool; {_DEFAULT_DOMAIN}.NAME@1 by default.")
+@click.option("--fqn", help=f"FQN of the tool. Default: {_DEFAULT_DOMAIN}.NAME@1.")
 @click.option(
     "--directory",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder of the project; NAME by default.",
+    help="Folder of the project. Default: NAME.",
 )
 @click.option(
     "--template",
     type=click.Choice(["python", "move"]),
     default="python",
     show_default=True,
-    help="A server in Python, or a Move function that is called on chain.",
+    help="Create a Python server, or a Move function that is called on chain.",
 )
 @local
 def command(
     session: Session, name: str, fqn: str | None, directory: Path | None, template: str
 ) -> None:
-    """Write a project with a tool and its test, into a new folder.
+    """Create a project with a tool and its test in a new folder.
 
-    It passes its tests and `nexus-tools tool validate` as it is.
+    The project passes its tests and `nexus-tools tool validate` without changes.
     """
     from nexus_tools.tool import ToolFqn, protocol
 
     tool = ToolFqn.parse(fqn) if fqn else _of_name(name)
     folder = directory or Path(name)
-    check_empty(folder, hint="name another folder with --directory")
+    check_empty(folder, hint="choose another folder with --directory.")
     values = {
         "project": name,
         "fqn": str(tool),
@@ -64,7 +64,7 @@ def command(
     written = write_template(files("nexus_tools.cli.tool") / _TEMPLATES[template], folder, values)
     if template == "move":
         written += write_interface(folder / "interface")
-    session.output.done(f"wrote the tool {tool} to {folder}")
+    session.output.done(f"created the tool {tool} in {folder}")
     if session.output.as_json:
         paths = [str(path) for path in written]
         session.output.document({"fqn": str(tool), "directory": str(folder), "files": paths})
@@ -74,7 +74,7 @@ def command(
 
 
 def _of_name(name: str) -> "ToolFqn":
-    """The FQN of a tool that has a name alone. Raises `fqn_invalid`."""
+    """Return the FQN for the name of a tool in the example domain. Raises `fqn_invalid`."""
     from nexus_tools.tool import ToolFqn
 
     try:
@@ -82,15 +82,15 @@ def _of_name(name: str) -> "ToolFqn":
     except ValidationError as error:
         raise ValidationError(
             "fqn_invalid",
-            f"{name[:80]!r} is not the name of a tool: a name is a letter a-z and at least one more"
-            " of a-z, 0-9, '_' and '-'",
-            hint="NAME becomes a part of the FQN, as add in math.add@1. --fqn sets all of the FQN,"
-            " and --directory the folder.",
+            f"{name[:80]!r} is not a valid tool name: expected a letter a-z, and at least one more"
+            " character of a-z, 0-9, '_' and '-'",
+            hint="NAME becomes part of the FQN, like add in math.add@1. Use --fqn to set the whole"
+            " FQN, and --directory to set the folder.",
         ) from error
 
 
 def _function(name: str) -> str:
-    """A name for the function that nothing has: Python, Move, pytest and the templates."""
+    """Return a function name without collisions in Python, Move, pytest and the templates."""
     function = name.replace("-", "_")
     taken = ("tool", "tools", "client", "pytest", *_TAKEN_IN_MOVE)
     if keyword.iskeyword(function) or function in taken or function.startswith("test"):

@@ -1,4 +1,4 @@
-"""`nexus-tools tool operators`: who may run a tool day by day besides its owner."""
+"""The command group `nexus-tools tool operators`, for accounts that operate a tool."""
 
 import click
 
@@ -11,7 +11,7 @@ _WHO = click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 
 @click.group()
 def command() -> None:
-    """Let others change URL, timeout and price of a tool, and take leaders off its list."""
+    """Manage operators, who may change a tool's URL, timeout and price, and remove leaders."""
 
 
 @command.command()
@@ -19,9 +19,9 @@ def command() -> None:
 @_WHO
 @writes
 async def add(session: Session, fqn: str, who: str) -> None:
-    """Make an address, or a key by its alias, an operator of the tool FQN."""
+    """Add an operator, given by its address or the alias of its key, to the tool FQN."""
     operator = session.address_of(who)
-    done, facts = f"{who} is an operator of {fqn}", {"operator": str(operator)}
+    done, facts = f"{who} is now an operator of {fqn}", {"operator": str(operator)}
     await change(session, fqn, lambda tools: tools.add_operator(fqn, operator), done, facts)
 
 
@@ -30,9 +30,9 @@ async def add(session: Session, fqn: str, who: str) -> None:
 @_WHO
 @writes
 async def remove(session: Session, fqn: str, who: str) -> None:
-    """Take the right to run the tool FQN from an address, or a key by its alias."""
+    """Remove an operator, given by its address or the alias of its key, from the tool FQN."""
     operator = session.address_of(who)
-    done, facts = f"{who} is no operator of {fqn} any more", {"operator": str(operator)}
+    done, facts = f"{who} is no longer an operator of {fqn}", {"operator": str(operator)}
     await change(session, fqn, lambda tools: tools.remove_operator(fqn, operator), done, facts)
 
 

@@ -1,4 +1,4 @@
-"""An invocation as it stands on chain, and `nexus-tools tool outcome`."""
+"""The command `nexus-tools tool outcome`, which shows an invocation on chain."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -25,56 +25,61 @@ _LABELS = {
     "output_invalid": "invalid",
     "reason": "reason",
     "detail": "detail",
-    "leaders": "named",
+    "leaders": "leaders",
     "leader": "closed by",
     "closed": "closed at",
     "payment": "prepaid",
     "price": "price",
     "fee": "fee",
-    "refund": "came back",
+    "refund": "refunded",
     "digest": "digest",
 }
 
 
 @click.command()
 @click.argument("invocation")
-@click.option("--wait", is_flag=True, help="Wait until it is closed.")
+@click.option("--wait", is_flag=True, help="Wait until the invocation is closed.")
 @click.option(
-    "--delete", is_flag=True, help="Delete it, closed or expired, for its storage rebate."
+    "--delete",
+    is_flag=True,
+    help="Delete the closed or expired invocation to reclaim its storage deposit.",
 )
 @click.option(
-    "--why", is_flag=True, help="Tell how it came to that: who, when, which check, money."
+    "--why", is_flag=True, help="Explain the outcome: steps, leaders, checks and payments."
 )
 @writes
 async def command(
     session: Session, invocation: str, *, wait: bool, delete: bool, why: bool
 ) -> None:
-    """Show the INVOCATION and its outcome, as the chain has them.
+    """Show INVOCATION and its outcome from the chain.
 
-    What was prepaid and not needed came back when it was closed. One that nobody closed in time is
-    closed by --delete, which brings all of it back. If the answer breaks the tool's output schema,
-    the exit code is 7.
+    The unused part of the prepaid amount was refunded when the invocation was closed. If no leader
+    closed it in time, --delete closes it and refunds everything. If the answer violates the tool's
+    output schema, the exit code is 7.
 
-    With --why also of one that was deleted, from the events of the chain and from the journals of
-    Leaders of yours that do not run now.
+    --why explains the outcome from the events on chain and from the journals of your stopped
+    Leaders.
+    It also works for deleted invocations.
 
-    With --why --json: the `state`, the `check` that decided, `steps` (`what`, `at_ms`,
-    `signed_by`, `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what
-    the leader `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and
-    `journals`. If the answer breaks the output schema, `broken` names the `schema`, and in
-    `failures` the port (`pointer`), what is wrong (`message`) and the keyword (`rule`).
+    With --why --json: the `state`, the deciding `check`, `steps` (`what`, `at_ms`, `signed_by`,
+    `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what the leader
+    `did`:
+    `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and `journals`. If the answer
+    violates the output schema, `broken` has the `schema`, and in `failures` the port (`pointer`),
+    the
+    problem (`message`) and the keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.types.address import Address
 
     if why and delete:
-        raise UsageError("why_and_delete", "--why tells, and --delete takes: give one of them")
+        raise UsageError("why_and_delete", "--why and --delete cannot be combined")
     place = Address.parse_whole(invocation)
     async with session.nexus(signing=delete) as nexus:
         invocations = nexus.invocations
         if wait:
             with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
-                await invocations.wait(place)  # an answer that is invalid is shown first
+                await invocations.wait(place)  # an invalid answer is printed first
         if why:
             await explain(session, nexus, place)
             return
@@ -87,7 +92,7 @@ async def command(
         if invalid:
             session.output.warn(plain(invalid.message))
         back = document["payment_mist"]
-        done = "deleted the invocation" + (f", {units.sui(back)} came back" if back else "")
+        done = "deleted the invocation" + (f", {units.sui(back)} refunded" if back else "")
         sent = await carry_out(
             session,
             invocations,
@@ -103,9 +108,9 @@ async def command(
 async def read_outcome(
     invocations: "Invocations", place: "Address"
 ) -> "tuple[dict[str, Any], OutputInvalidError | None]":
-    """Return an invocation as the chain has it, and the error of an answer that is not valid.
+    """Return an invocation from the chain, and the error if its answer is invalid.
 
-    `digest` is the transaction that changed it last.
+    `digest` is the last transaction that changed it.
     """
     from nexus_tools.registry import invalid_answers
 
@@ -136,7 +141,7 @@ async def read_outcome(
 
 
 def _payee(closing: Any) -> str | None:
-    """Who got the price: of an invocation that was not settled nobody does."""
+    """Return the recipient of the price, or None if the invocation was not settled."""
     payout = getattr(closing, "payout", None)
     return None if payout is None else str(payout)
 
@@ -159,19 +164,19 @@ def _state(
 
 
 def _said(document: dict[str, Any]) -> str:
-    """The state for people: past its deadline, an invocation that nobody closed is expired."""
+    """Return the state for display. An open invocation after its deadline is expired."""
     is_over = document["state"] == "requested" and document["expired"]
     return "expired" if is_over else str(document["state"])
 
 
 def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None:
-    """Print an outcome; `more` are further lines for people, by their labels."""
+    """Print an outcome; `more` has additional lines by label."""
     if output.as_json:
         output.document(document)
         return
     words = units.in_words(document) | more | {"state": _said(document)}
     if document["state"] == "requested":
-        over = " (over: --delete brings back what was prepaid)" if document["expired"] else ""
+        over = " (over: pass --delete for a refund)" if document["expired"] else ""
         words["deadline"] = f"{words['expires']}{over}"
     else:
         words["payment"] = None

@@ -1,4 +1,4 @@
-"""Who owns a name with all its tools, and who takes it over: `nexus-tools tool offer | accept`."""
+"""The commands `nexus-tools tool offer` and `accept`, which transfer a name with its tools."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _COLUMNS = {
     "fqn": "Tool",
-    "url": "URL stays",
-    "price": "Price stays",
-    "leaders": "Leaders stay",
-    "payout": "Payout, becomes you",
-    "operators": "Operators, removed",
-    "keys": "Keys, removed",
+    "url": "URL (kept)",
+    "price": "Price (kept)",
+    "leaders": "Leaders (kept)",
+    "payout": "Payout (becomes you)",
+    "operators": "Operators (removed)",
+    "keys": "Keys (removed)",
 }
 
 
@@ -31,10 +31,11 @@ _COLUMNS = {
 @CANCEL
 @writes
 async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -> None:
-    """Offer NAME, as in xyz.example.math.add, to WHO: an address, or a key by its alias.
+    """Offer NAME, for example xyz.example.math.add, to WHO: an address or the alias of a key.
 
-    All versions of it pass on, once WHO accepts. Until then everything stays as it is, and --cancel
-    takes the offer back.
+    When WHO accepts, all versions of the tool change owner. Nothing changes until then. Use
+    --cancel to
+    withdraw the offer.
     """
     _check_name(name)
     to = offered_address(session, who, cancel=cancel)
@@ -55,10 +56,11 @@ async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -
 @click.argument("name")
 @writes
 async def accept(session: Session, name: str) -> None:
-    """Take over NAME, which was offered to the wallet, with all its versions.
+    """Accept NAME, which was offered to your wallet, with all its versions.
 
-    URLs, prices and leaders stay. In the same transaction you become the payout of each version,
-    operators and keys of the former owner are removed, and answers need not be signed.
+    URLs, prices and leaders stay unchanged. The same transaction makes you the payout account of
+    each
+    version, removes the former owner's operators and keys, and no longer requires signed answers.
     """
     _check_name(name)
     async with session.nexus() as nexus:
@@ -67,14 +69,14 @@ async def accept(session: Session, name: str) -> None:
             versions = await nexus.tools.versions(name)
         if not session.output.as_json:
             _show(session.output, versions)
-        done = f"took over {name} of {found.owner.owner}"
+        done = f"accepted {name} from {found.owner.owner}"
         sent = await carry_out(
             session,
             nexus.tools,
             lambda tools: tools.accept(name),
             question=lambda rehearsed: asked(
-                f"{done}; payouts become yours, operators and keys are removed, answers need not be"
-                " signed; URLs, prices and leaders stay",
+                f"{done}; payouts go to you, operators and keys are removed, signed answers are not"
+                " required, and URLs, prices and leaders stay",
                 rehearsed,
             ),
         )
@@ -84,18 +86,18 @@ async def accept(session: Session, name: str) -> None:
 
 
 def _check_name(name: str) -> None:
-    """Raises `name_expected` for the FQN of one version."""
+    """Raise `name_expected` for the FQN of one version."""
     unversioned, is_fqn, _ = name.partition("@")
     if is_fqn:
         raise UsageError(
             "name_expected",
-            f"{name} is one version, and all versions of a name have one owner",
-            hint=f"name {unversioned}",
+            f"expected a name without a version, got {name}",
+            hint=f"Pass {unversioned}. All versions of a name have the same owner.",
         )
 
 
 def _document(tool: "Tool") -> dict[str, Any]:
-    """A version as it was before it was taken over, as JSON."""
+    """Return a version as JSON, as it was before the transfer."""
     from nexus_tools.tool import public_key_text
 
     return {
@@ -111,7 +113,7 @@ def _document(tool: "Tool") -> dict[str, Any]:
 
 
 def _show(output: Output, versions: "Sequence[Tool]") -> None:
-    """What stays and what is reset, before anybody is asked."""
+    """Print which settings stay and which are reset, before the prompt."""
     rows = [units.in_words(_document(tool)) for tool in versions]
     for row in rows:
         row["leaders"] = "any" if row["open"] else row["leaders"]
@@ -119,13 +121,13 @@ def _show(output: Output, versions: "Sequence[Tool]") -> None:
 
 
 def _warn(output: Output, shown: "Sequence[Tool]", found: "Sequence[Tool]") -> None:
-    """Warn of what the former owner changed between the look at the tools and the transaction."""
+    """Warn of changes that the former owner made after the tools were shown."""
     stays = {_stays(tool) for tool in shown}
     for tool in found:
         if _stays(tool) not in stays:
             output.warn(
-                f"{tool.fqn} was changed at the last moment: `nexus-tools tool show {tool.fqn}`"
-                " shows its URL, its price and its leaders"
+                f"{tool.fqn} was changed at the last moment. Run `nexus-tools tool show {tool.fqn}`"
+                " to see its URL, price and leaders"
             )
 
 

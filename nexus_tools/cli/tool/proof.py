@@ -1,4 +1,4 @@
-"""`nexus-tools tool proof`: the document with which a domain names the owners of its names."""
+"""The command `nexus-tools tool proof`, for the document in which a domain lists owners."""
 
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -20,21 +20,23 @@ ASK_DOMAIN = click.option(
     "ask",
     default=None,
     envvar=environment.ASK_DOMAIN,
-    help="Ask the domain whether it lists the owner, or do not: it learns that somebody asks."
-    " By default it is asked, but on a network of this machine.",
+    help="Query the tool's domain for its list of owners. The domain sees the request. Default:"
+    " query, except on a network on this machine.",
 )
 
 
 @click.command()
 @click.argument("name", metavar="FQN|DOMAIN", shell_complete=complete_fqns)
-@click.option("--check", is_flag=True, help="Ask the domain; fail unless it lists the owner.")
+@click.option("--check", is_flag=True, help="Query the domain, and fail unless it lists the owner.")
 @reads
 async def command(session: Session, *, name: str, check: bool) -> None:
-    """Write the document with which a domain lists you as an owner of its names.
+    """Print the document with which a domain confirms that you own its names.
 
-    DOMAIN is as FQNs write it: xyz.example. With --check nothing is written: the domain is asked
-    anew whether it lists the owner of the tool FQN; for a DOMAIN, or a tool that is not registered,
-    whether it lists you.
+    Write DOMAIN as in FQNs: xyz.example. With --check nothing is printed. Instead the domain is
+    queried
+    without the cache, and the command fails unless it lists the owner of the tool FQN. For a DOMAIN
+    or
+    an unregistered tool, the domain has to list you.
     """
     from nexus_tools.tool import ToolFqn, proof_hosts
 
@@ -44,26 +46,26 @@ async def command(session: Session, *, name: str, check: bool) -> None:
         tool = await nexus.tools.find(fqn) if "@" in name else None
         owner = await nexus.tools.owner(tool) if tool else _wallet(session)
         if check:
-            with session.output.progress(f"asking {hosts[0]}"):
+            with session.output.progress(f"querying {hosts[0]}"):
                 _report(session, await nexus.ask_domain(fqn.domain, owner, fresh=True))
             return
         _write(session, nexus, hosts)
     if tool and owner != _wallet(session):
-        session.output.warn(f"{fqn} is owned by {owner}, whom this does not list: it lists you")
+        session.output.warn(f"{fqn} is owned by {owner}, but this document lists you")
 
 
 async def asked_proof(
     session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None
 ) -> "Proof | None":
-    """What a tool's domain says, as `--ask-domain` has it; None where it is not asked."""
+    """Return the proof of a tool's domain, or None if `--ask-domain` disables the query."""
     if not (ask_domains(session) if ask is None else ask):
         return None
-    with session.output.progress("asking the domain"):
+    with session.output.progress("querying the domain"):
         return await nexus.proof(tool)
 
 
 def ask_domains(session: Session) -> bool:
-    """Whether domains can know of the network: of one on this machine they know nothing."""
+    """Return whether domains are queried by default: not for a network on this machine."""
     host = session.network().endpoint().host
     try:
         return not ip_address(host).is_loopback
@@ -72,7 +74,7 @@ def ask_domains(session: Session) -> bool:
 
 
 def proof_document(proof: "Proof | None") -> dict[str, Any] | None:
-    """A proof as JSON."""
+    """Return a proof as JSON."""
     if proof is None:
         return None
     owners = None if proof.owners is None else list(proof.owners)
@@ -85,7 +87,7 @@ def proof_document(proof: "Proof | None") -> dict[str, Any] | None:
 
 
 def proof_in_words(document: dict[str, Any] | None) -> str | None:
-    """A proof in a line."""
+    """Return a proof as one line."""
     if document is None:
         return None
     return f"{document['state'].replace('_', ' ')}: {document['reason']}"
@@ -96,26 +98,26 @@ def _wallet(session: Session) -> "Address":
 
 
 def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
-    """Print the document with the wallet in it: who owns the name on chain may be a stranger."""
+    """Print the document with the wallet's address, not the on-chain owner's."""
     from nexus_tools.tool import PROOF_PATH, DomainOwners, RegistryOwners
 
     place = nexus.deployment.chain_id, str(nexus.deployment.tool_registry)
     owners = RegistryOwners(*place, (str(_wallet(session)),))
     click.echo(DomainOwners((owners,)).text())
     where = ", or for all names below it at ".join(f"https://{host}{PROOF_PATH}" for host in hosts)
-    session.output.note(f"publish this at {where}; add it to `registries` of what is there already")
+    session.output.note(f"publish this at {where}. If it exists, add the entry to `registries`")
 
 
 def _report(session: Session, proof: "Proof") -> None:
-    """Raises `domain_not_proved`, `domain_unprovable` or `domain_unreachable`."""
+    """Report a proof. Raises `domain_not_proved`, `domain_unprovable` or `domain_unreachable`."""
     from nexus_tools.registry.domain_proof import ProofState
 
     if proof.state is ProofState.UNREACHABLE:
-        raise UnreachableError("domain_unreachable", proof.reason, hint="try again later")
+        raise UnreachableError("domain_unreachable", proof.reason, hint="Try again later.")
     if proof.state is ProofState.UNPROVABLE:
         raise ValidationError("domain_unprovable", proof.reason)
     if proof.state is ProofState.NOT_PROVED:
-        hint = "`nexus-tools tool proof` without --check writes what to publish"
+        hint = "Run `nexus-tools tool proof` without --check to print the document to publish."
         details = {"host": proof.host}
         raise ValidationError("domain_not_proved", proof.reason, hint=hint, details=details)
     session.output.done(proof.reason)

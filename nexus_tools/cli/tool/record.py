@@ -1,4 +1,4 @@
-"""A registered tool as commands print it."""
+"""The output of registered tools, as JSON and as text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ LABELS = {
     "timeout": "timeout",
     "price": "price",
     "collateral": "collateral",
-    "lacking": "lacking",
+    "lacking": "shortfall",
     "reason": "slashed for",
     "unregister_delay": "unregister delay",
     "claimable": "claimable",
@@ -49,7 +49,7 @@ COLUMNS = {
 
 
 async def tool_documents(tools: ToolRegistry, found: Sequence[Tool]) -> list[dict[str, Any]]:
-    """All of these tools, as JSON: amounts in MIST, times in ms."""
+    """Return tools as JSON: amounts in MIST, times in ms."""
     now_ms = await tools.client.now_ms()
     names = await tools.find_all([*{tool.name for tool in found}], Name)
     owned = {name.id: name for name in names if name is not None}
@@ -85,7 +85,7 @@ def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
 
 
 def for_people(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with amounts in SUI and times in words."""
+    """Return a tool for display: amounts in SUI, times as text."""
     words = units.in_words(document) | collateral_in_words(document)
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
@@ -94,7 +94,7 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     words["leaders"] = "any" if document["open"] else document["leaders"]
     room = document["min_outcome_bytes"]
     signed = "signed" if document["requires_signed_outcome"] else None
-    terms = [each for each in (signed, f"room for {room} bytes at least" if room else None) if each]
+    terms = [term for term in (signed, f"at least {room} bytes" if room else None) if term]
     words["outcome"] = ", ".join(terms) or None
     if function := document.get("function"):
         objects = units.count(len(function["objects"]), "object")
@@ -104,7 +104,7 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def ports(document: dict[str, Any]) -> dict[str, str]:
-    """A line for the inputs, and one for each variant; none where a stranger's schemas are none."""
+    """Return a line for the inputs and for each variant, or nothing for invalid schemas."""
     from nexus_tools.tool import port_summary, variants
 
     try:
@@ -118,7 +118,7 @@ def ports(document: dict[str, Any]) -> dict[str, str]:
 
 
 def _interface(tool: Tool) -> dict[str, Any]:
-    """Both schemas, None where a stranger registered what is no JSON, and the function if any."""
+    """Return the schemas and the function; schemas are None if the definition is not valid JSON."""
     try:
         document = tool.definition.document()
     except ValidationError:

@@ -1,4 +1,4 @@
-"""`nexus-tools tool register`: tools into the registry."""
+"""The command `nexus-tools tool register`, which registers tools."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -32,27 +32,29 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--url", help="The URL of a running tool; its definition is read from there.")
-@click.option("--all", "every", is_flag=True, help="With --url of a server: all of its tools.")
+@click.option("--url", help="URL of a running tool, from which its definition is read.")
+@click.option("--all", "every", is_flag=True, help="Register all tools of the server at --url.")
 @click.option(
     "--from-meta",
     metavar="FILE|-",
     shell_complete=complete_files,
-    help="Read definitions from a file, or from stdin: one, or an array of them.",
+    help="Read a definition, or an array of them, from a file or stdin.",
 )
 @click.option(
     "--waiting",
     is_flag=True,
-    help="The tools `ask` and `wait` of the package itself, as its publisher.",
+    help="Register the package's own tools `ask` and `wait`, as its publisher.",
 )
 @click.option(
     "--package",
     metavar="ID",
-    help="With --from-meta of on-chain tools: the package that their modules are in.",
+    help="ID of the package with the modules of on-chain tools. Requires --from-meta.",
 )
 @agrees
 @CHECK
-@click.option("--unchecked", is_flag=True, help="Do not check the running tool.")
+@click.option(
+    "--unchecked", is_flag=True, help="Do not check the running tool before registering it."
+)
 @CA_FILE
 @writes
 async def command(
@@ -70,21 +72,26 @@ async def command(
 ) -> None:
     """Register tools, and lock the collateral of each.
 
-    With --url the health and the definition of each tool are checked. The tool itself is invoked
-    only with --check, and never with --dry-run: `nexus-tools tool validate` invokes it, too.
+    With --url, the health and the definition of each tool are checked. --check also invokes the
+    tool,
+    except with --dry-run. `nexus-tools tool validate` runs all checks.
 
-    A tool gives its answer before it is paid: with a price it lists the leaders that may carry its
-    invocations, whom you trust. `nexus-tools leader list` shows what each did.
+    A leader receives the answer before it pays, so a priced tool must list the leaders that you
+    trust.
+    `nexus-tools leader list` shows the track record of each leader.
 
-    Many take several transactions. What is registered already with the same definition is left as
-    it is, with its price: after an interruption the same command registers the rest.
+    Many tools take several transactions. Tools that are already registered with the same definition
+    stay unchanged, including the price. After an interruption, run the same command again to
+    register
+    the rest.
 
-    An on-chain tool is registered by the wallet that has the Publisher of its module; it may have a
-    price and be open to all leaders, for its answer and its payment are one transaction.
+    An on-chain tool is registered by the wallet that owns the Publisher of its module. It may have
+    a
+    price and accept all leaders, because its answer and its payment are one transaction.
     """
     if (url is not None) + (from_meta is not None) + waiting != 1:
         sources = "--url URL, --from-meta FILE or --waiting"
-        raise UsageError("source_missing", f"name one source: {sources}")
+        raise UsageError("source_missing", f"expected exactly one of {sources}")
     if waiting:
         definitions = await _own(session)
     elif url is None:
@@ -96,7 +103,7 @@ async def command(
 
 
 async def _own(session: Session) -> "tuple[ToolDefinition, ...]":
-    """The tools that the package itself has."""
+    """Return the definitions of the package's own tools."""
     from nexus_tools.tool import ask_definition, wait_definition
 
     async with session.nexus(signing=False) as nexus:
@@ -106,23 +113,23 @@ async def _own(session: Session) -> "tuple[ToolDefinition, ...]":
 
 @dataclass(frozen=True, slots=True)
 class _Registered:
-    """What became of all tools, and each transaction that it took."""
+    """The results for all tools, and the transactions."""
 
     tools: "tuple[RegisteredTool, ...]"
     sent: "tuple[Sent, ...]"
 
     @property
     def new(self) -> "list[RegisteredTool]":
-        """Those that were not registered before."""
+        """The tools that were not registered before."""
         return [tool for tool in self.tools if tool.new]
 
     @property
     def cost_mist(self) -> int:
-        """What the transactions cost, collateral left aside."""
+        """The cost of the transactions, excluding collateral."""
         return sum(sent.cost.net for sent in self.sent)
 
     def and_then(self, result: "RegisterResult") -> "_Registered":
-        """This, and what the next transaction did."""
+        """Return these results with those of the next transaction."""
         sent = self.sent if result.sent is None else (*self.sent, result.sent)
         return _Registered(self.tools + result.tools, sent)
 
@@ -133,9 +140,9 @@ async def register(
     terms: Terms,
     rooms: "Mapping[ToolFqn, int] | None" = None,
 ) -> None:
-    """Register definitions under these terms, asking before, also for what the terms lack.
+    """Confirm and register definitions under these terms, and prompt for missing terms.
 
-    `rooms` are the least bytes for outcomes of some tools, unless the terms say a number.
+    `rooms` are the minimum outcome sizes of some tools in bytes, unless the terms set one.
     """
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
@@ -163,7 +170,7 @@ async def _carry_out(
 
     registrations = [agreed.of(definition) for definition in definitions]
     accepted = await nexus.leaders.find_all(agreed.leaders, Leader)
-    leaders = [f"{plain(each.name)} ({each.id})" for each in accepted if each]
+    leaders = [f"{plain(leader.name)} ({leader.id})" for leader in accepted if leader]
     return await carry_out(
         session,
         nexus.tools,
@@ -175,7 +182,7 @@ async def _carry_out(
 async def _in_steps(
     output: Output, service: "ToolRegistry", registrations: "Sequence[Registration]"
 ) -> _Registered:
-    """Register in as many transactions as it takes, and say after each how far it is."""
+    """Register in as many transactions as needed, and report the progress after each."""
     done = _Registered((), ())
     try:
         async for result in service.register_all(*registrations):
@@ -185,8 +192,8 @@ async def _in_steps(
     except BaseException:
         if done.sent and not service.dry_run:
             output.note(
-                f"{len(done.tools)} of {len(registrations)} are registered: the same command"
-                " registers the rest"
+                f"{len(done.tools)} of {len(registrations)} tools are registered. Run the same"
+                " command again to register the rest"
             )
         raise
     return done
@@ -198,18 +205,18 @@ def _tell_progress(output: Output, done: int, total: int) -> None:
 
 
 def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> None:
-    """Warn of prices that are not what one would think: kept ones, and those of new versions."""
+    """Warn of unexpected prices: unchanged ones, and those of new versions."""
     for tool in done.tools:
-        change = f"`nexus-tools tool update {tool.fqn} --price SUI` changes it"
+        change = f"Run `nexus-tools tool update {tool.fqn} --price SUI` to change it"
         cost = units.sui(tool.price_mist)
         if not tool.new and price not in (None, tool.price_mist):
-            output.warn(f"the price of {tool.fqn} is {cost}, as it was before: {change}")
+            output.warn(f"the price of {tool.fqn} stays {cost}. {change}")
         elif tool.new and price is None and tool.fqn.version > 1:
-            output.warn(f"{tool.fqn} costs {cost}, whatever earlier versions cost: {change}")
+            output.warn(f"{tool.fqn} costs {cost}, independent of earlier versions. {change}")
 
 
 def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") -> None:
-    """Say before names are taken which of them nobody can prove to own."""
+    """Warn of names in domains that cannot be proved."""
     from nexus_tools.tool import ASK, WAIT, proof_hosts
 
     fqns = [definition.fqn for definition in definitions if str(definition.fqn) not in (ASK, WAIT)]
@@ -217,24 +224,24 @@ def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") ->
         try:
             proof_hosts(domain)
         except ValidationError as error:
-            output.warn(f"{error.message}. Nobody can prove that names in it are theirs")
+            output.warn(f"{error.message}. The ownership of names in it cannot be proved")
 
 
 def _tell_of_proof(output: Output, done: _Registered) -> None:
-    """Say for each domain that can prove its names what to publish, and where."""
+    """Print for each provable domain what to publish where."""
     from nexus_tools.tool import PROOF_PATH, proof_hosts
 
     for domain in dict.fromkeys(tool.fqn.domain for tool in done.new):
         with suppress(ValidationError):
             output.note(
-                f"to prove that {domain} is yours, publish at"
-                f" https://{proof_hosts(domain)[0]}{PROOF_PATH} what"
-                f" `nexus-tools tool proof {domain}` writes"
+                f"to prove that {domain} is yours, publish the output of"
+                f" `nexus-tools tool proof {domain}` at"
+                f" https://{proof_hosts(domain)[0]}{PROOF_PATH}"
             )
 
 
 def _question(rehearsed: _Registered, agreed: Agreement, leaders: list[str]) -> str:
-    """What is going to be locked; empty if nothing is."""
+    """Return the confirmation prompt, or an empty string if there is nothing to do."""
     if not rehearsed.sent:
         return ""
     locked = units.sui(len(rehearsed.new) * agreed.collateral_mist)
@@ -243,26 +250,26 @@ def _question(rehearsed: _Registered, agreed: Agreement, leaders: list[str]) -> 
     how_often = "" if count == 1 else f" in {count} transactions"
     return (
         f"Register {_named(rehearsed)}{_carried(agreed, leaders)}: lock {locked},"
-        f" which can be claimed {delay} after unregistering, and pay"
+        f" claimable {delay} after unregistering, and pay"
         f" {units.sui(rehearsed.cost_mist)} for gas and storage{how_often}?"
     )
 
 
 def _carried(agreed: Agreement, leaders: list[str]) -> str:
-    """Which leaders are accepted; nothing is said where any is."""
+    """Describe the accepted leaders, unless all leaders are accepted."""
     signed = ", with signed answers" if agreed.requires_signed_outcome else ""
-    return (f", carried by {', '.join(leaders)}" if leaders else "") + signed
+    return (f", for the leaders {', '.join(leaders)}" if leaders else "") + signed
 
 
 _NAMED = 10
 
 
 def _named(done: _Registered) -> str:
-    """The new tools, and what an invocation of them costs: they all have the same price."""
+    """Describe the new tools and their price, which is the same for all."""
     names = [str(tool.fqn) for tool in done.new]
     more = len(names) - _NAMED
     listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{listed}, at {units.sui(done.new[0].price_mist)} an invocation"
+    return f"{listed}, at {units.sui(done.new[0].price_mist)} per invocation"
 
 
 def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
@@ -280,7 +287,7 @@ def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
     ]
     for row in rows:
         if not row["registered"]:
-            output.done(f"{row['fqn']} is registered already, with the same definition")
+            output.done(f"{row['fqn']} is already registered with the same definition")
     record: dict[str, Any] = {"tools": rows, "collateral_mist": locked_mist}
     if not done.sent:
         if output.as_json:
@@ -297,9 +304,9 @@ def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
 async def read_definitions(
     session: Session, name: str, package: str | None
 ) -> "tuple[ToolDefinition, ...]":
-    """Definitions from a file or stdin, those of on-chain tools for a package.
+    """Read definitions from a file or stdin; on-chain tools are completed for a package.
 
-    Raises `definitions_missing`, and as `ToolDefinition.parse` and `placed` do.
+    Raises `definitions_missing`, and the errors of `ToolDefinition.parse` and `placed`.
     """
     from nexus_tools.cli.framework import read_json
     from nexus_tools.registry import placed
@@ -309,21 +316,21 @@ async def read_definitions(
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
     if not documents:
-        raise UsageError("definitions_missing", f"{name} has no definition in it")
+        raise UsageError("definitions_missing", f"{name} contains no definitions")
     if package is not None:
         place = Address.parse_whole(package)
         async with session.client() as client:
             documents = [
-                await placed(client, place, each) if isinstance(each, dict) else each
-                for each in documents
+                await placed(client, place, item) if isinstance(item, dict) else item
+                for item in documents
             ]
-    return tuple(ToolDefinition.parse(each) for each in documents)
+    return tuple(ToolDefinition.parse(item) for item in documents)
 
 
 async def _from_server(
     session: Session, url: str, ca_file: Path | None, *, every: bool, invoke: bool | None
 ) -> "tuple[ToolDefinition, ...]":
-    """Definitions from a running server; its tools are checked unless `invoke` is None."""
+    """Read definitions from a running server, and check its tools unless `invoke` is None."""
     from nexus_tools.cli.tool.served_definitions import (
         check_tool_url,
         open_http,

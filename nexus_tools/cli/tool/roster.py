@@ -1,4 +1,4 @@
-"""A change of one of a tool's lists: its leaders, its operators, its keys."""
+"""Changes of a tool's lists: its leaders, operators and keys."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ async def change(
     done: str,
     facts: dict[str, Any],
 ) -> None:
-    """Do a verb on the tool FQN as `carry_out` does, and report what it has `done`."""
+    """Run an action on the tool FQN with `carry_out`, and report it as `done`."""
     async with session.nexus() as nexus:
         sent = await carry_out(
             session, nexus.tools, verb, question=lambda rehearsed: asked(done, rehearsed)

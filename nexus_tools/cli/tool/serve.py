@@ -1,4 +1,4 @@
-"""`nexus-tools tool serve`: tools over HTTP."""
+"""The command `nexus-tools tool serve`, which serves tools over HTTP."""
 
 import shlex
 from pathlib import Path
@@ -19,13 +19,13 @@ from nexus_tools.cli.framework import (
 
 @click.command()
 @click.argument("target", shell_complete=complete_files)
-@click.option("--reload", is_flag=True, help="Start anew whenever a Python file changes.")
+@click.option("--reload", is_flag=True, help="Restart whenever a Python file changes.")
 @serves
 @local
 def command(session: Session, *, target: str, reload: bool, serving: Serving) -> None:
     """Serve the tools of TARGET until Ctrl-C.
 
-    TARGET is `package.module`, `path/to/file.py`, or one of their attributes: `tools.py:add`.
+    TARGET is `package.module`, `path/to/file.py`, or an attribute of one: `tools.py:add`.
     """
     if reload:
         _reload(target, serving, session.output)
@@ -36,16 +36,17 @@ def command(session: Session, *, target: str, reload: bool, serving: Serving) ->
 
 
 def _reload(target: str, serving: Serving, output: Output) -> None:
-    """Serve in a process of its own, and in a new one whenever a Python file has changed.
+    """Serve in a child process, and restart it whenever a Python file changes.
 
-    Watched is the folder of the file, or the working directory for a module. A file that is broken
-    is told of, and the next change waited for.
+    It watches the folder of the file, or the working directory for a module. If a file has an
+    error,
+    the error is shown and the next change starts the server again.
     """
     import logging
 
     from watchfiles import PythonFilter, run_process
 
-    logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it tells of Ctrl-C as of a warning
+    logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it logs Ctrl-C as a warning
     place = target.partition(":")[0]
     folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
     command = own_command("tool", "serve", target, *serving.arguments())

@@ -1,4 +1,4 @@
-"""Tools as they are served: asking servers for their definitions."""
+"""Clients of tool servers, which read definitions and health."""
 
 import shlex
 import ssl
@@ -20,7 +20,7 @@ _MAX_TOOLS, _MAX_NAMED = 10_000, 5
 
 
 def check_tool_url(session: Session, url: str) -> None:
-    """Raise `url_invalid` for a URL without a scheme, or for that of the network's own node."""
+    """Raise `url_invalid` for a URL without a scheme, or for the URL of the network's node."""
     _check_scheme(url)
     try:
         network = session.network()
@@ -30,7 +30,7 @@ def check_tool_url(session: Session, url: str) -> None:
         raise UsageError(
             "url_invalid",
             f"{url[:200]} is the Sui node of the network {network.name}, not a tool server",
-            hint="Name the URL that `nexus-tools tool serve` prints.",
+            hint="Use the URL that `nexus-tools tool serve` prints.",
         )
 
 
@@ -40,7 +40,7 @@ def _check_scheme(url: str) -> None:
         hint = f"Write http://{url[:200]}, or https."
         if Path(url).exists():
             serve = f"nexus-tools tool serve {shlex.quote(url)}"
-            hint = f"`{serve}` serves the tools of a file, and prints their URLs."
+            hint = f"Run `{serve}` to serve the tools of the file and print their URLs."
         raise UsageError("url_invalid", message, hint=hint)
 
 
@@ -50,7 +50,7 @@ def _host_and_port(url: str) -> str:
 
 @asynccontextmanager
 async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
-    """A client that trusts the system's certificates and those of `ca_file`.
+    """Open a client that trusts the system's certificates and those in `ca_file`.
 
     Raises `ca_file_invalid`.
     """
@@ -59,7 +59,7 @@ async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
         try:
             context.load_verify_locations(ca_file)
         except (OSError, ssl.SSLError) as error:
-            message = f"{ca_file} has no certificates in PEM: {error}"
+            message = f"{ca_file} does not contain valid PEM certificates: {error}"
             raise UsageError("ca_file_invalid", message) from error
     async with httpx.AsyncClient(verify=context) as http:
         yield http
@@ -68,17 +68,17 @@ async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
 async def served_definitions(
     http: httpx.AsyncClient, url: str, *, every: bool
 ) -> dict[str, ToolDefinition]:
-    """The definition of the tool at `url`, or of `every` tool of the server there, by URL.
+    """Return the definition of the tool at `url`, or of `every` tool of that server, by URL.
 
-    Raises `url_invalid`, `tool_unreachable`, `not_a_tool`, or as `ToolDefinition.parse` does.
+    Raises `url_invalid`, `tool_unreachable`, `not_a_tool`, or the errors of `ToolDefinition.parse`.
     """
     root = url.rstrip("/")
     urls = await served_urls(http, root) if every else [root]
-    return {each: await _definition(http, each) for each in urls}
+    return {item: await _definition(http, item) for item in urls}
 
 
 async def served_urls(http: httpx.AsyncClient, url: str) -> list[str]:
-    """The URLs of the tools of the server at `url`. Raises `tool_unreachable` or `not_a_tool`."""
+    """Return the URLs of a server's tools. Raises `tool_unreachable` or `not_a_tool`."""
     root = url.rstrip("/")
     return [protocol.tool_url(root, path) for path in await _paths(http, root)]
 
@@ -86,8 +86,11 @@ async def served_urls(http: httpx.AsyncClient, url: str) -> list[str]:
 async def health_problems(
     http: httpx.AsyncClient, definitions: Sequence[ToolDefinition]
 ) -> dict[ToolFqn, str]:
-    """Return why each tool is not ready to be invoked; ready tools are left out."""
-    problems = {each.fqn: await _health_problem(http, str(each.url)) for each in definitions}
+    """Return the problem of each tool that is not ready to be invoked."""
+    problems = {
+        definition.fqn: await _health_problem(http, str(definition.url))
+        for definition in definitions
+    }
     return {fqn: problem for fqn, problem in problems.items() if problem}
 
 
@@ -110,16 +113,18 @@ async def _health_problem(http: httpx.AsyncClient, url: str) -> str:
 
 
 async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:
-    paths = await _get(http, root, protocol.TOOLS, "check that the URL is the root of the server")
+    paths = await _get(http, root, protocol.TOOLS, "Check that the URL is the root of the server.")
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise ValidationError("not_a_tool", f"{root}{protocol.TOOLS} is no list of paths")
+        raise ValidationError("not_a_tool", f"{root}{protocol.TOOLS} is not a list of paths")
     if not 0 < len(paths) <= _MAX_TOOLS:
-        raise ValidationError("not_a_tool", f"{root} has {len(paths)} tools, not 1 to {_MAX_TOOLS}")
+        raise ValidationError(
+            "not_a_tool", f"expected 1 to {_MAX_TOOLS} tools at {root}, got {len(paths)}"
+        )
     return paths
 
 
 async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
-    hint = "name the URL of one tool, or pass --all for every tool of a server"
+    hint = "Pass the URL of one tool, or --all for every tool of a server"
     try:
         return ToolDefinition.parse(await _get(http, url, protocol.META, hint))
     except ValidationError as error:
@@ -129,14 +134,14 @@ async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
 
 
 async def _tools_there(http: httpx.AsyncClient, url: str) -> str:
-    """Name the URLs of the tools that the server has, behind a colon; empty if it does not tell."""
+    """Return the URLs of the server's tools as a suffix of a hint, or an empty string."""
     parts = urlsplit(url)
     try:
         urls = await served_urls(http, f"{parts.scheme}://{parts.netloc}")
     except NexusError:
         return ""
     more = f" and {len(urls) - _MAX_NAMED} others" if len(urls) > _MAX_NAMED else ""
-    return f": {', '.join(plain(each) for each in urls[:_MAX_NAMED])}{more}"
+    return f": {', '.join(plain(item) for item in urls[:_MAX_NAMED])}{more}"
 
 
 async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
@@ -148,6 +153,6 @@ async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
     except FailedError as error:
         message, hint = f"{url}: {error.message}", error.hint
         if urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1"):
-            hint = "is the URL right? `nexus-tools tool serve FILE` starts a server of your tools"
+            hint = "Check the URL, or run `nexus-tools tool serve FILE` to start a server."
         raise UnreachableError("tool_unreachable", message, hint=hint) from error
     raise ValidationError("not_a_tool", f"GET {url}{path} responds with {reply.status}", hint=hint)

@@ -1,4 +1,4 @@
-"""`nexus-tools tool show`: one tool."""
+"""The command `nexus-tools tool show`, which shows one tool."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof, proof_document, 
 @ASK_DOMAIN
 @reads
 async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
-    """Show the tool FQN: its definition, its ports, its state, its price and its people.
+    """Show the tool FQN: its definition, ports, state, price, owner, operators and leaders.
 
-    Its domain is asked whether it lists the owner, and its word kept for a day.
+    The tool's domain is queried for its list of owners, and the answer is cached for a day.
     """
     from nexus_tools.cli.tool.record import tool_documents
     from nexus_tools.tool import ToolFqn
@@ -29,7 +29,7 @@ async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
             slashed = await suspensions(nexus.tools, [tool])
         proof = await asked_proof(session, nexus, tool, ask)
     document |= {"proof": proof_document(proof)}
-    _print(session.output, document, [each.reason for each in slashed])
+    _print(session.output, document, [suspension.reason for suspension in slashed])
 
 
 def _print(output: Output, document: dict[str, Any], reasons: list[str | None]) -> None:

@@ -1,4 +1,4 @@
-"""The terms under which tools are registered: price, collateral, leaders, keys, answers."""
+"""The terms of a registration: price, collateral, leaders, keys and answers."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from nexus_tools.tool import ToolFqn
 
 _OPTIONS = (
-    click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default."),
+    click.option("--price", type=AMOUNT, help="Price of an invocation, in SUI. Default: 0."),
     click.option(
         "--collateral",
         type=AMOUNT,
-        help="What each locks, in SUI; by default the least that the registry takes. The price is"
-        " at most half of it.",
+        help="Collateral of each tool, in SUI. Must be at least twice the price. Default: the"
+        " registry's minimum.",
     ),
     NAMED,
     click.option(
@@ -31,26 +31,27 @@ _OPTIONS = (
         "keys",
         multiple=True,
         metavar="FILE|KEY",
-        help="What signs their responses: the file of a key, or its public half; may be repeated.",
+        help="Key that signs responses: a key file, or a public key. May be repeated.",
     ),
     click.option(
         "--require-signed-outcome",
         "requires_signed_outcome",
         is_flag=True,
-        help="Let invocations be settled only with the tool's signature of the answer.",
+        help="Settle invocations only with the tool's signature of the answer.",
     ),
     click.option(
         "--min-outcome-bytes",
         type=click.IntRange(min=0),
         default=0,
-        help="The least room for an outcome that an invocation has to pay for.",
+        show_default=True,
+        help="Minimum outcome size, in bytes, that an invocation must pay for.",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the options say; leaders are named by id or name, keys by file or public half."""
+    """The values of the registration options. Leaders and keys are not resolved yet."""
 
     price: int | None
     collateral: int | None
@@ -61,7 +62,7 @@ class Terms:
 
 
 def agrees(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that registers tools: gets `Terms` as `terms`."""
+    """Decorate a command that registers tools: it gets `Terms` as `terms`."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -75,10 +76,11 @@ def agrees(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """To what an owner consents who registers tools, all of them alike.
+    """The resolved terms of a registration, the same for all its tools.
 
-    What is shown is what goes into the transaction: whoever raises collateral or delay meanwhile
-    has it refused.
+    The prompt shows exactly what the transaction contains, so the transaction fails if the admin
+    raises
+    the collateral or the delay in the meantime.
     """
 
     price_mist: int
@@ -89,10 +91,10 @@ class Agreement:
     requires_signed_outcome: bool
     min_outcome_bytes: int
     rooms: "Mapping[ToolFqn, int]" = field(default_factory=dict)
-    """The least room for an outcome that a tool declares, where nothing else is agreed."""
+    """The minimum outcome sizes that tools declare, unless `min_outcome_bytes` is set."""
 
     def of(self, definition: Any) -> "Registration":
-        """The registration of a tool with this definition."""
+        """Return the registration of a tool with this definition."""
         from nexus_tools.registry import Registration
 
         return Registration(
@@ -108,7 +110,7 @@ class Agreement:
 
 
 async def agreement(nexus: "Nexus", terms: Terms) -> Agreement:
-    """The terms under the settings of now. Raises `unknown_leader`, or as what reads keys."""
+    """Resolve the terms with the current settings. Raises `unknown_leader`, or errors of keys."""
     settings = await nexus.tools.settings()
     least_mist = settings.collateral_mist
     return Agreement(
@@ -132,9 +134,9 @@ async def complete(
     error: ValidationError,
     fqns: "Sequence[object]",
 ) -> Agreement:
-    """The agreement with what it lacks, if somebody can be asked for that; else raises the error.
+    """Prompt for the missing terms and return the result, or raise the error without a terminal.
 
-    It lacks leaders (`open_to_all`) or a key (`key_needed`).
+    Leaders are missing for `open_to_all`, and a key for `key_needed`.
     """
     if error.code == "open_to_all":
         return replace(agreed, leaders=await _ask_leaders(session, nexus, error))
@@ -151,32 +153,32 @@ async def _ask_leaders(
     output = session.output
     if session.yes or not output.can_ask:
         error.hint = (
-            "name those that you trust with --leader:"
-            " `nexus-tools leader list --active` shows the record of each"
+            "Pass the leaders that you trust with --leader. Run"
+            " `nexus-tools leader list --active` to see their track records."
         )
         raise error
     with output.progress("reading the registry and its events"):
-        active = [each for each in await nexus.leaders.list() if each.is_active]
+        active = [item for item in await nexus.leaders.list() if item.is_active]
         rows = [leader_for_people(row) for row in await leaders_by_record(nexus.leaders, active)]
     if not rows:
-        error.hint = "there is no active leader yet: `nexus-tools leader register` makes yours"
+        error.hint = "No leader is active yet. Run `nexus-tools leader register` to register one."
         raise error
-    output.note(f"{error.message}. These leaders are there:")
+    output.note(f"{error.message}. Active leaders:")
     output.table(rows, COLUMNS, empty="", aside=True)
-    named = output.ask("Which do you accept? Ids or names, with commas between")
-    return await find_leaders(nexus.leaders, [each.strip() for each in named.split(",")])
+    named = output.ask("Leaders to accept (IDs or names, separated by commas)")
+    return await find_leaders(nexus.leaders, [text.strip() for text in named.split(",")])
 
 
 def _offer_key(session: Session, error: ValidationError, fqn: str) -> bytes:
-    """The public half of a key that is made, or was made for this tool before."""
+    """Return the public key of a new key, or of the key that was created for this tool before."""
     file = session.settings.data_directory / "signing_keys" / f"{fqn}.pem"
     if session.yes or not session.output.can_ask:
         error.hint = (
-            "`nexus-tools tool key new FILE` makes one, --key FILE adds it in the same transaction"
+            "Run `nexus-tools tool key new FILE` to create a key, and pass it with --key FILE."
         )
         raise error
     if not file.exists():
-        session.output.confirm(f"{error.message}. Make one in {file}?", yes=False)
+        session.output.confirm(f"{error.message}. Create a key in {file}?", yes=False)
         make_key(file)
-    session.output.note(f"`nexus-tools tool serve` needs it: --signing-key {file}")
+    session.output.note(f"pass it to `nexus-tools tool serve`: --signing-key {file}")
     return read_public_key(str(file))

@@ -1,4 +1,4 @@
-"""`nexus-tools tool update`: what may change of a registered tool."""
+"""The command `nexus-tools tool update`, which changes a registered tool."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,33 +29,35 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
-@click.option("--url", help="Where the tool is reached.")
-@click.option("--description", help="What the tool does.")
-@click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")
-@click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI.")
-@click.option("--payout", type=ACCOUNT, help="The account that receives the price.")
+@click.option("--url", help="New URL of the tool.")
+@click.option("--description", help="New description.")
+@click.option(
+    "--timeout", "timeout_ms", type=DURATION, help="New time limit of a call, for example 5s."
+)
+@click.option("--price", type=AMOUNT, help="New price of an invocation, in SUI.")
+@click.option("--payout", type=ACCOUNT, help="Account that receives the price.")
 @click.option(
     "--min-outcome-bytes",
     type=click.IntRange(min=0),
-    help="The least room for an outcome that an invocation has to pay for.",
+    help="Minimum outcome size, in bytes, that an invocation must pay for.",
 )
 @click.option(
     "--require-signed-outcome/--no-require-signed-outcome",
     "requires_signed_outcome",
     default=None,
-    help="Whether an invocation is settled only with the tool's signature of the answer.",
+    help="Whether to settle invocations only with the tool's signature of the answer.",
 )
 @click.option(
     "--from-meta",
     metavar="FILE|-",
     shell_complete=complete_files,
-    help="Read URL, description, timeout and function from a definition.",
+    help="Read the URL, description, timeout and function from a definition.",
 )
 @click.option(
-    "--package", metavar="ID", help="With --from-meta: the package that the module is in now."
+    "--package", metavar="ID", help="ID of the package with the module. Requires --from-meta."
 )
 @CHECK
-@click.option("--unchecked", is_flag=True, help="Do not check the tool at a new URL.")
+@click.option("--unchecked", is_flag=True, help="Do not check the tool at its new URL.")
 @CA_FILE
 @writes
 async def command(
@@ -75,13 +77,13 @@ async def command(
     unchecked: bool,
     ca_file: Path | None,
 ) -> None:
-    """Change the tool FQN, in one transaction. Running invocations keep their terms.
+    """Change the tool FQN in one transaction. Running invocations keep their terms.
 
-    The owner may change everything; an operator the URL, the timeout, the price and the least room
-    for an outcome. Schemas never change: register the next version instead.
+    The owner may change everything. An operator may change the URL, the timeout, the price and the
+    minimum outcome size. Schemas never change; register the next version instead.
 
-    An on-chain tool goes with its package: --from-meta and --package of the new version say where
-    its function is, and what it takes. Its witness stays.
+    When the package of an on-chain tool is upgraded, use --from-meta and --package to update its
+    function and arguments. The witness type never changes.
     """
     from nexus_tools.tool import ToolFqn
 
@@ -99,9 +101,9 @@ async def command(
     if not changes and from_meta is None:
         raise UsageError(
             "nothing_to_update",
-            f"nothing of {name} is to be changed",
-            hint="name at least one of --url, --description, --timeout, --price, --payout,"
-            " --min-outcome-bytes, --require-signed-outcome, --from-meta",
+            f"no changes of {name} are given",
+            hint="Pass at least one of --url, --description, --timeout, --price, --payout,"
+            " --min-outcome-bytes, --require-signed-outcome, --from-meta.",
         )
     async with session.nexus() as nexus:
         tool = await nexus.tools.get(name)
@@ -121,23 +123,23 @@ async def command(
 
 
 def _changes(tool: "Tool", definitions: "Sequence[ToolDefinition]", name: str) -> dict[str, Any]:
-    """What a definition says otherwise than the registered one.
+    """Return the differences between a definition and the registered one.
 
     Raises `definitions_missing` if the tool has none, and `definition_differs` for other schemas.
     """
     registered = tool.definition.parse()
-    definition = next((each for each in definitions if each.fqn == registered.fqn), None)
+    definition = next((item for item in definitions if item.fqn == registered.fqn), None)
     if definition is None:
-        raise UsageError("definitions_missing", f"{name} has no definition of {tool.fqn}")
+        raise UsageError("definitions_missing", f"{name} does not define {tool.fqn}")
     if definition.type != registered.type or not definition.has_interface_of(registered):
         raise ValidationError(
             "definition_differs",
-            f"{tool.fqn} is registered with other schemas than those in {name}",
-            hint="schemas never change: register the next version",
+            f"the schemas in {name} differ from the registered ones of {tool.fqn}",
+            hint="Schemas cannot change. Register the next version instead.",
         )
     fields = ("url", "description", "timeout_ms", "function")
-    pairs = ((each, getattr(definition, each), getattr(registered, each)) for each in fields)
-    return {each: new for each, new, former in pairs if new != former}
+    pairs = ((field, getattr(definition, field), getattr(registered, field)) for field in fields)
+    return {name: new for name, new, former in pairs if new != former}
 
 
 def _shown(value: Any) -> Any:
@@ -171,6 +173,6 @@ async def _check_moved(
             if served.fqn != expected.fqn or not served.has_interface_of(expected):
                 raise ValidationError(
                     "served_otherwise",
-                    f"{url} serves another tool, or has other schemas, than {expected.fqn}",
-                    hint="serve it as it is registered, or register the next version",
+                    f"{url} does not serve {expected.fqn} with its registered schemas",
+                    hint="Serve the tool as it is registered, or register the next version.",
                 )

@@ -1,4 +1,4 @@
-"""`nexus-tools tool validate`: whether a tool keeps the protocol."""
+"""The command `nexus-tools tool validate`, which checks tools with real calls."""
 
 import shlex
 from dataclasses import replace
@@ -24,14 +24,16 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 @CA_FILE
 @local
 async def command(session: Session, place: str, ca_file: Path | None) -> None:
-    """Check whether the tool at URL keeps the protocol, with real tool calls.
+    """Check that the tool at URL follows the protocol, with real tool calls.
 
-    This invokes the tool twice: with an example of a valid input, so its function runs, and with an
-    input that it has to refuse. `examples` in the input schema come first. The exit code is 7 if a
+    The tool is invoked twice: with an example of a valid input, which runs its function, and with
+    an
+    input that it must reject. `examples` in the input schema are used first. The exit code is 7 if
+    a
     check fails, and 6 if the tool does not respond.
 
-    In the FOLDER of a Move package the on-chain tools are checked whose definitions stand beside
-    Move.toml: it is published on a localnet of its own, where a Leader calls each of them.
+    If FOLDER is a Move package, its on-chain tools are checked, whose definitions are next to
+    Move.toml. The package is published on a temporary localnet, where a Leader calls each tool.
     """
     from nexus_tools.testing.move_project import is_move_project
 
@@ -49,8 +51,8 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> None:
     check_tool_url(session, url)
     checks = []
     async with open_http(ca_file) as http:
-        async for each in check_tool(url, http):
-            check = await _of_one_tool(http, url, each)
+        async for result in check_tool(url, http):
+            check = await _of_one_tool(http, url, result)
             checks.append(check)
             if not session.output.as_json:
                 _print(check)
@@ -89,7 +91,7 @@ async def _move_project(session: Session, folder: Path) -> None:
 
 
 async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "Check":
-    """The check; at the root of a server with several tools it says which URLs these have."""
+    """Return the check. If the URL is the root of a server, hint at the URLs of its tools."""
     from nexus_tools.cli.tool.served_definitions import served_urls
 
     if (check.name, check.status) != ("health", "failed"):
@@ -99,13 +101,13 @@ async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "
     except (UnreachableError, ValidationError):
         return check
     tools = units.count(len(urls), "tool")
-    return replace(check, hint=f"it is a server with {tools}: name one of them, as {urls[0]}")
+    return replace(check, hint=f"This is a server with {tools}. Pass one of them, like {urls[0]}.")
 
 
 async def require_conforming(
     session: Session, url: str, http: "httpx.AsyncClient", *, invoke: bool
 ) -> None:
-    """Check a running tool before its URL goes on chain. Raises as `require_passed` does.
+    """Check a running tool before its URL is published. Raises as `require_passed`.
 
     Its function runs only with `invoke`, and never in a dry run.
     """
@@ -113,7 +115,7 @@ async def require_conforming(
 
     output = session.output
     if invoke and session.dry_run:
-        output.note(f"a dry run invokes no tool: only the definition at {url} is checked")
+        output.note(f"dry run: only the definition at {url} is checked, the tool is not invoked")
     elif invoke:
         output.note(f"invoking the tool at {url} with an example input")
     with output.progress(f"checking {url}"):
@@ -123,20 +125,20 @@ async def require_conforming(
         require_passed(url, checks)
     except ValidationError as error:
         command = f"nexus-tools tool validate {shlex.quote(url)}"
-        error.hint += f"; `{command}` shows all checks, --unchecked skips them"
+        error.hint += f" Run `{command}` to see all checks, or pass --unchecked to skip them."
         raise
 
 
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Invoke the running tool with an example input, too: its function runs.",
+    help="Also invoke the running tool with an example input, which runs its function.",
 )
-"""The option of commands that put the URL of a running tool on chain."""
+"""The option of commands that publish the URL of a running tool."""
 
 
 def require_passed(url: str, checks: "list[Check]") -> None:
-    """Raises `tool_unreachable` or `tool_nonconforming` if a check failed."""
+    """Raise `tool_unreachable` or `tool_nonconforming` if a check failed."""
     failed = [check for check in checks if check.status == "failed"]
     if not failed:
         return

@@ -1,4 +1,4 @@
-"""`nexus-tools tool watch`: what happens to tools, as it happens."""
+"""The command `nexus-tools tool watch`, which follows events of tools."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.client import EventRecord
     from nexus_tools.tool import ToolFqn
 
-# Everybody reads the long ones with `tool show`; in a line they would hide what happened.
+# Long fields are shown by `tool show`. In a line they would hide the event.
 _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 
 
@@ -27,13 +27,15 @@ _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 @click.argument("fqn", nargs=-1, shell_complete=complete_fqns)
 @reads
 async def command(session: Session, fqn: tuple[str, ...]) -> None:
-    """Follow what happens to the tools FQN... until Ctrl-C; without one, to all tools.
+    """Follow the events of the tools FQN... until Ctrl-C. Default: all tools.
 
-    Invocations, their outcomes, changes, collateral: a line for each event. While the node is away
-    it waits, and misses nothing; when its chain was set back, it says so and goes on from there.
+    Prints a line for each invocation, outcome, update, and change of collateral. While the node is
+    unreachable the command waits, and misses no event. After a rollback of the chain, it prints a
+    message and continues.
 
-    With --json a document on each line: `event`, `at_ms`, `transaction`, `fqn` and the fields of
-    the Move event.
+    With --json each line is a document: `event`, `at_ms`, `transaction`, `fqn` and the fields of
+    the
+    Move event.
     """
     from nexus_tools.contracts import event_filter
     from nexus_tools.tool import ToolFqn
@@ -54,7 +56,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
 
 
 async def _known(nexus: "Nexus", wanted: "list[ToolFqn]") -> dict[str, str]:
-    """The FQNs of the wanted tools, or of all, by id: events of collateral have that alone."""
+    """Return the FQNs of the tools by ID, because events of collateral only have the ID."""
     for name in wanted:
         await nexus.tools.get(name)
     if wanted:
@@ -71,7 +73,7 @@ async def _known(nexus: "Nexus", wanted: "list[ToolFqn]") -> dict[str, str]:
 def _document(
     nexus: "Nexus", record: "EventRecord", known: dict[str, str]
 ) -> dict[str, Any] | None:
-    """The event as JSON, with its fields; None if it is of no tool."""
+    """Return the event as JSON with its fields, or None if it does not concern a tool."""
     from nexus_tools.contracts import parse_event
 
     event: Any = parse_event(nexus.deployment, record.event)

@@ -1,20 +1,23 @@
-"""`nexus-tools wallet`: the keys that sign."""
+"""The command group `nexus-tools wallet`, for keys and SUI.
+
+`keys` has most commands; `record` prints keys.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "new": "Make a key.",
+    "new": "Create a key.",
     "list": "List the keys.",
-    "use": "Sign with a key from now on.",
+    "use": "Select the key that signs.",
     "show": "Show a key's address and balance.",
-    "rename": "Give a key another alias.",
-    "remove": "Forget a key.",
+    "rename": "Change the alias of a key.",
+    "remove": "Delete a key.",
     "transfer": "Send SUI.",
-    "merge": "Merge coins.",
-    "import": "Import a key, or those of the Sui CLI.",
-    "export": "Print a key.",
+    "merge": "Merge SUI coins into one.",
+    "import": "Import a key, or all keys of the Sui CLI.",
+    "export": "Print the secret key.",
 }
 PLACES = {
     "new": "keys:new",
@@ -32,8 +35,9 @@ PLACES = {
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Make and choose keys.
+    """Create and select keys, and transfer SUI.
 
-    Keys are kept in a keystore of the form that the Sui client has, readable by you alone. Those
-    of the Sui CLI and of pysui are found there, and stay there.
+    Keys are stored in a keystore in the format of the Sui CLI that only you can read. Keys of the
+    Sui
+    CLI and of pysui are used in place.
     """

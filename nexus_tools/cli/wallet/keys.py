@@ -1,4 +1,4 @@
-"""Keys: made, listed, chosen, shown, renamed."""
+"""The commands that create, list, select, show and rename keys."""
 
 import click
 
@@ -13,32 +13,32 @@ _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
 @click.command()
 @click.argument("alias", required=False)
 @click.option(
-    "--scheme", type=_SCHEMES, default="ed25519", show_default=True, help="How the key signs."
+    "--scheme", type=_SCHEMES, default="ed25519", show_default=True, help="Signature scheme."
 )
 @ENCRYPT
 @local
 def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> None:
-    """Make a key. Its recovery phrase is shown once and kept nowhere."""
+    """Create a key. Its recovery phrase is shown once and is not stored."""
     from nexus_tools.sui.signature import SignatureScheme
 
     wallet = session.settings.open_wallet()
     if alias:
-        wallet.check_alias(alias)  # before a passphrase is typed, twice
+        wallet.check_alias(alias)  # before prompting for a passphrase
     passphrase = new_passphrase(session, alias) if encrypt else None
     account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()], passphrase=passphrase)
-    session.output.done(f"made the key {account.alias} in {wallet.place(account)}")
+    session.output.done(f"created the key {account.alias} in {wallet.place(account)}")
     record = key_record(session, session.settings.locate_account(account.address))
     if session.output.as_json:
         session.output.document(record | {"recovery_phrase": mnemonic})
         return
     session.output.record(record)
-    session.output.warn(f"write down the recovery phrase, it is not shown again:\n  {mnemonic}")
+    session.output.warn(f"Write down the recovery phrase. It is not shown again:\n  {mnemonic}")
 
 
 @click.command("list")
 @local
 def list_keys(session: Session) -> None:
-    """List the keys: ours, those of the Sui CLI, and those of pysui."""
+    """List all keys: your own, those of the Sui CLI, and those of pysui."""
     active = active_address(session)
     rows = [
         record_beside(found, active)
@@ -52,14 +52,16 @@ def list_keys(session: Session) -> None:
         "source": "Source",
         "encrypted": "Encrypted",
     }
-    session.output.table(rows, columns, empty="no key yet: `nexus-tools wallet new` makes one")
+    session.output.table(
+        rows, columns, empty="no keys yet. Run `nexus-tools wallet new` to create one"
+    )
 
 
 @click.command()
 @click.argument("name", shell_complete=complete_keys)
 @local
 def use(session: Session, name: str) -> None:
-    """Sign with the key NAME (alias or address) from now on."""
+    """Use the key NAME (alias or address) to sign from now on."""
     found = session.settings.locate_account(name)
     session.settings.use_account(found)
     overruled = not found.what.is_named(session.settings.wallet or found.what.address)
@@ -72,13 +74,13 @@ def use(session: Session, name: str) -> None:
 @click.argument("name", required=False, shell_complete=complete_keys)
 @reads
 async def show(session: Session, name: str | None) -> None:
-    """Show a key's address and balance; without NAME, those of the key that signs.
+    """Show the address and balance of the key NAME. Default: the key that signs.
 
-    The balance is what is in coins and in the address balance: both pay.
+    The balance is the total of the coins and the address balance, which both can pay.
     """
     found = session.settings.locate_account(name or session.wallet_name)
     async with session.client() as client:
-        with session.output.progress("asking the network"):
+        with session.output.progress("querying the network"):
             parts = await client.balance_parts(found.what.address)
     balance = units.sui(parts.total)
     if parts.in_address:
@@ -98,12 +100,12 @@ async def show(session: Session, name: str | None) -> None:
 @click.argument("alias")
 @local
 def rename(session: Session, name: str, alias: str) -> None:
-    """Give the key NAME (alias or address) another ALIAS.
+    """Rename the key NAME (alias or address) to ALIAS.
 
-    If the setting `wallet` named it, that does so by the new alias.
+    If the setting `wallet` names the key, it is updated as well.
     """
     found = session.settings.locate_account(name)
-    require_ours(found, "rename", "`sui keytool update-alias` renames those of the Sui CLI")
+    require_ours(found, "rename", "Run `sui keytool update-alias` to rename a key of the Sui CLI.")
     session.settings.rename_account(found, alias)
-    session.output.done(f"the key {found.what.alias} is called {alias} from now on")
+    session.output.done(f"renamed the key {found.what.alias} to {alias}")
     session.output.record(key_record(session, session.settings.locate_account(alias)))

@@ -1,4 +1,4 @@
-"""The coins of the key that signs, merged into one."""
+"""The command `nexus-tools wallet merge`."""
 
 import click
 
@@ -9,11 +9,11 @@ from nexus_tools.sui.support import units
 @click.command()
 @writes
 async def merge(session: Session) -> None:
-    """Merge the coins of SUI of the key that signs into one.
+    """Merge the SUI coins of the key that signs into one.
 
-    A transaction takes 255 coins to pay with. Commands that need more merge coins by themselves;
-    transactions that others sign do not. Gas is paid from the coins. Usually the storage rebate of
-    the merged coins is more than the gas. Coins that hold less than the gas of merging them stay.
+    A transaction can pay with at most 255 coins. Commands merge coins when they need more, but
+    transactions of other programs do not. The gas is paid from the coins, and the storage rebate of
+    merged coins is usually higher. Coins that are worth less than the gas to merge them stay.
     """
     output = session.output
     async with session.client(signing=True) as client:
@@ -22,7 +22,7 @@ async def merge(session: Session) -> None:
         record = {"address": str(client.address), "coins": len(before)}
         if len(before) > 1 and not session.dry_run:
             output.confirm(f"Merge {len(before)} coins on {client.network.name}?", yes=session.yes)
-            with output.progress("waiting for the network"):
+            with output.progress("waiting for the transaction"):
                 merged = await client.merge_coins()
             record["coins"] = len(await client.coins(client.address))
         else:
@@ -32,5 +32,5 @@ async def merge(session: Session) -> None:
         report(output, merged, f"merged {count} into {record['coins']}", record)
         return
     would = session.dry_run and len(before) > 1
-    output.note(f"{count} would be merged" if would else f"nothing to merge: {count}")
+    output.note(f"would merge {count}" if would else f"nothing to merge: {count}")
     output.record(record | {"dry_run": session.dry_run})

@@ -1,4 +1,4 @@
-"""The passphrase of a key that is to be kept encrypted."""
+"""The passphrase of a new encrypted key."""
 
 import click
 
@@ -11,23 +11,24 @@ _LEAST_LENGTH = 8
 ENCRYPT = click.option(
     "--encrypt",
     is_flag=True,
-    help="Keep the key encrypted, apart from the keystore of the Sui CLI: with a passphrase that is"
-    f" asked for, or of {environment.PASSPHRASE_FILE} or {environment.PASSPHRASE}.",
+    help="Encrypt the key with a passphrase, and store it outside the keystore format of the Sui"
+    " CLI. The passphrase is prompted for, or read from"
+    f" {environment.PASSPHRASE_FILE} or {environment.PASSPHRASE}.",
 )
 
 
 def new_passphrase(session: Session, alias: str | None) -> str:
-    """A passphrase for a new key; typed twice, if somebody types it. Raises `passphrase_short`."""
+    """Return a passphrase for a new key; a prompt asks twice. Raises `passphrase_short`."""
     passphrase = session.settings.passphrase
     if passphrase.is_set or passphrase.prompt is None:
         text = passphrase(alias or "that is new")
     else:
-        asked = "new passphrase, which nobody can reset"
+        asked = "New passphrase (cannot be reset)"
         text = str(click.prompt(asked, hide_input=True, confirmation_prompt=True, err=True))
     if len(text) < _LEAST_LENGTH:
         raise UsageError(
             "passphrase_short",
-            f"the passphrase has {len(text)} characters: whoever has the file guesses it",
-            hint=f"take {_LEAST_LENGTH} or more, such as four words",
+            f"expected a passphrase of at least {_LEAST_LENGTH} characters, got {len(text)}",
+            hint="Choose a longer passphrase, for example four words.",
         )
     return text

@@ -1,4 +1,4 @@
-"""A key as commands print it, and which keys are ours to change."""
+"""The output of keys, and the check that a key is in our keystore."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def key_record(session: Session, found: "Found[Account]") -> dict[str, Any]:
-    """A key without its secret, and whether it signs unless something else is said."""
+    """Return a key without its secret, and whether it is the default key."""
     return record_beside(found, active_address(session))
 
 
 def record_beside(found: "Found[Account]", active: "Address | None") -> dict[str, Any]:
-    """As `key_record`, of many keys of which one is active."""
+    """Return the same as `key_record`, for many keys with one active address."""
     account = found.what
     return {
         "alias": account.alias,
@@ -31,7 +31,7 @@ def record_beside(found: "Found[Account]", active: "Address | None") -> dict[str
 
 
 def active_address(session: Session) -> "Address | None":
-    """The address that signs unless something else is said."""
+    """Return the address that signs by default."""
     try:
         return session.settings.locate_account().what.address
     except NotFoundError:
@@ -39,10 +39,11 @@ def active_address(session: Session) -> "Address | None":
 
 
 def require_ours(found: "Found[Account]", wish: str, hint: str) -> None:
-    """Raises `account_elsewhere` for a key of another program."""
+    """Raise `account_elsewhere` for a key of another program."""
     if found.source != OURS:
         raise UsageError(
             "account_elsewhere",
-            f"the key {found.what.alias} is not ours to {wish}: it is in {found.file}",
+            f"cannot {wish} the key {found.what.alias}, which belongs to another program:"
+            f" {found.file}",
             hint=hint,
         )

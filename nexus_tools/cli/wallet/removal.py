@@ -1,4 +1,4 @@
-"""A key that is forgotten for good."""
+"""The command `nexus-tools wallet remove`."""
 
 import shlex
 from typing import TYPE_CHECKING
@@ -16,46 +16,48 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", shell_complete=complete_keys)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @click.option(
-    "--force", is_flag=True, help="Although it has SUI, or no node says that it has none."
+    "--force", is_flag=True, help="Delete the key even if it has SUI, or its balance is unknown."
 )
 @reads
 async def remove(session: Session, name: str, *, force: bool) -> None:
-    """Forget the key NAME (alias or address), and with it all that it owns.
+    """Delete the key NAME (alias or address), and lose access to everything that it owns.
 
-    `nexus-tools wallet export NAME` prints it before, for a backup. A key that has SUI on the
-    network is kept, with exit code 4, and so is one of which no node tells what it has.
+    To back up the key first, run `nexus-tools wallet export NAME`. The command refuses with exit
+    code 4
+    if the key has SUI on the network, or if its balance cannot be read.
     """
     found = session.settings.locate_account(name)
-    require_ours(found, "remove", "the program that keeps it removes it")
+    require_ours(found, "remove", "Remove the key with the program that stores it.")
     record = key_record(session, found)
     if not force:
         await _require_empty(session, found.what)
     alias = found.what.alias
     session.output.confirm(
-        f"Forget the key {alias} for good, and all that it owns?"
-        f" `nexus-tools wallet export {shlex.quote(alias)}` prints it for a backup",
+        f"Delete the key {alias} permanently, and lose everything that it owns?"
+        f" (Backup: `nexus-tools wallet export {shlex.quote(alias)}`)",
         yes=session.yes,
     )
     session.settings.remove_account(found)
-    session.output.done(f"forgot the key {alias}")
+    session.output.done(f"deleted the key {alias}")
     if session.output.as_json:
         session.output.document(record)
 
 
 async def _require_empty(session: Session, account: "Account") -> None:
-    """Raises `key_has_sui` or `balance_unknown`."""
-    network, force = session.network().name, "--force forgets the key all the same"
+    """Raise `key_has_sui` or `balance_unknown`."""
+    network, force = session.network().name, "pass --force to delete the key anyway."
     try:
         async with session.client() as client:
-            with session.output.progress("asking the network"):
+            with session.output.progress("querying the network"):
                 balance = await client.balance(account.address)
     except UnreachableError as error:
-        message = f"whether {account.alias} has SUI on {network} is not known: {error.message}"
-        raise NotNowError("balance_unknown", message, hint=force) from error
+        message = f"cannot read the balance of {account.alias} on {network}: {error.message}"
+        hint = f"Try again, or {force}"
+        raise NotNowError("balance_unknown", message, hint=hint) from error
     if balance:
         message = f"{account.alias} has {units.sui(balance)} on {network}"
         wallet = shlex.quote(account.alias)
-        sends = f"`nexus-tools wallet transfer -w {wallet} TO all` sends it elsewhere"
-        raise NotNowError("key_has_sui", message, hint=f"{sends}, {force}")
+        sends = f"Run `nexus-tools wallet transfer -w {wallet} TO all` to transfer it"
+        raise NotNowError("key_has_sui", message, hint=f"{sends}, or {force}")

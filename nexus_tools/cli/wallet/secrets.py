@@ -1,4 +1,4 @@
-"""Keys that come from elsewhere, and a key as it is written."""
+"""The commands `nexus-tools wallet import` and `export`."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from nexus_tools.settings import environment
 
 
 @click.command("import")
-@click.option("--alias", help="The name of the key.")
+@click.option("--alias", help="Alias of the key.")
 @click.option(
     "--secret",
     envvar=environment.SECRET,
-    help="The key, which stays in the shell's history; else it is asked for or read from stdin.",
+    help="The secret, which remains in the shell history. Default: prompt, or read from stdin.",
 )
-@click.option("--from-sui", is_flag=True, help="All keys and networks of the Sui CLI.")
+@click.option("--from-sui", is_flag=True, help="Import all keys and networks of the Sui CLI.")
 @ENCRYPT
 @local
 def import_key(
@@ -27,56 +27,65 @@ def import_key(
 ) -> None:
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase.
 
-    With --from-sui the keys and networks that the Sui CLI has in ~/.sui/sui_config. What is here
-    already stays as it is, and so do the networks that everyone knows. With --json: `keys` and
-    `networks`, each `new` or not.
+    With --from-sui, import the keys and networks of the Sui CLI from ~/.sui/sui_config. Existing
+    keys
+    and networks and the well-known networks stay unchanged. With --json: `keys` and `networks`,
+    each
+    with `new`.
     """
     if from_sui:
         if alias or secret or encrypt:
-            raise UsageError("from_sui_alone", "--from-sui imports all keys, as they are there")
+            raise UsageError(
+                "from_sui_alone",
+                "--from-sui cannot be combined with --alias, --secret or --encrypt",
+            )
         _import_from_sui(session)
         return
     from nexus_tools.sui.keystore import KeyPair
 
     if secret is None:
-        secret = read_secret("suiprivkey…, keystore entry or recovery phrase")
+        secret = read_secret("Secret (suiprivkey…, keystore entry or recovery phrase)")
     key = KeyPair.parse(secret)
     passphrase = new_passphrase(session, alias) if encrypt else None
     wallet = session.settings.open_wallet()
-    known = key.address in [each.address for each in wallet.accounts()]
+    known = key.address in [existing.address for existing in wallet.accounts()]
     account = wallet.add(key, alias, passphrase=passphrase)
     done = f"imported the key {account.alias}"
-    session.output.done(f"the key {account.alias} is here already" if known else done)
+    session.output.done(f"the key {account.alias} already exists" if known else done)
     session.output.record(key_record(session, session.settings.locate_account(account.address)))
 
 
 def _import_from_sui(session: Session) -> None:
     accounts, networks = import_from_sui(session.settings)
     keys: list[dict[str, Any]] = [
-        key_record(session, session.settings.locate_account(each.what.address)) | {"new": each.new}
-        for each in accounts
+        key_record(session, session.settings.locate_account(account.what.address))
+        | {"new": account.new}
+        for account in accounts
     ]
-    urls = [{"name": each.what.name, "url": each.what.url, "new": each.new} for each in networks]
-    new = sum(each.new for each in accounts), sum(each.new for each in networks)
+    urls = [
+        {"name": network.what.name, "url": network.what.url, "new": network.new}
+        for network in networks
+    ]
+    new = sum(account.new for account in accounts), sum(network.new for network in networks)
     session.output.done(f"imported from the Sui CLI: {new[0]} keys, {new[1]} networks")
     if session.output.as_json:
         session.output.document({"keys": keys, "networks": urls})
         return
     columns = {"alias": "Key", "address": "Address", "scheme": "Scheme", "new": "New"}
-    session.output.table(keys, columns, empty="it has no key")
+    session.output.table(keys, columns, empty="no keys")
     columns = {"name": "Network", "url": "URL", "new": "New"}
-    session.output.table(urls, columns, empty="it has no network")
+    session.output.table(urls, columns, empty="no networks")
 
 
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_keys)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @local
 def export(session: Session, name: str | None, *, yes: bool) -> None:
-    """Print a key as `suiprivkey…`. Whoever reads it owns what the key owns."""
+    """Print a key as `suiprivkey…`. Whoever knows it owns everything that the key owns."""
     found = session.settings.locate_account(name)
-    hint = "the program that keeps it prints it, such as `sui keytool export`"
-    require_ours(found, "print", hint)
+    hint = "Export the key with the program that stores it, for example `sui keytool export`."
+    require_ours(found, "export", hint)
     session.output.confirm(f"Print the secret key of {found.what.alias}?", yes=yes)
     secret = session.settings.open_wallet().export(found.what.address)
     if session.output.as_json:

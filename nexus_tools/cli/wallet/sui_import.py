@@ -1,4 +1,4 @@
-"""The keys and networks of the Sui CLI, taken over into our own files."""
+"""The import of keys and networks of the Sui CLI."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Imported(Generic[T]):
-    """A network or an account with us, and whether it is `new` here."""
+    """An imported network or account, and whether it is `new`."""
 
     what: T
     new: bool
@@ -24,18 +24,18 @@ class Imported(Generic[T]):
 def import_from_sui(
     settings: "Settings",
 ) -> "tuple[list[Imported[Account]], list[Imported[Network]]]":
-    """Keep the keys and networks of the Sui CLI with ours.
+    """Copy the keys and networks of the Sui CLI into our files.
 
-    What is there already stays as it is, and so do the names that everyone knows: a network that
-    the CLI calls `testnet` never changes what `testnet` is here. Raises `sui_files_missing`,
+    Existing entries stay unchanged, and so do well-known names: a network that the Sui CLI calls
+    `testnet` never changes the meaning of `testnet` here. Raises `sui_files_missing`,
     `sui_files_invalid` or `wallet_invalid`.
     """
     files = settings.sui_files
     if not files.file.exists():
         raise NotFoundError(
             "sui_files_missing",
-            f"the Sui CLI has kept nothing at {files.file}",
-            hint="SUI_CONFIG_DIR names another folder",
+            f"no configuration of the Sui CLI at {files.file}",
+            hint="Set SUI_CONFIG_DIR to the folder of the Sui CLI.",
         )
     accounts = [_import_account(settings, account) for account in files.accounts]
     networks = [_import_network(settings, network) for network in files.networks]
@@ -50,7 +50,7 @@ def _import_account(settings: "Settings", theirs: "Account") -> "Imported[Accoun
         return Imported(ours[theirs.address], new=False)
     try:
         return Imported(wallet.add(key, theirs.alias), new=True)
-    except (UsageError, ValidationError):  # the alias is another key's, or not of our form
+    except (UsageError, ValidationError):  # the alias is taken or invalid
         return Imported(wallet.add(key), new=True)
 
 

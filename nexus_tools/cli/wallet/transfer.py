@@ -1,4 +1,4 @@
-"""SUI that the key that signs sends, and its coins."""
+"""The command `nexus-tools wallet transfer`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,35 +24,40 @@ _ALL = "all"
 
 
 class _AmountOrAll(_Amount):
-    """An amount, or the word for everything, as None."""
+    """An amount, or the word `all`, which is None."""
 
     name = AMOUNT.name
 
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | None:
-        """Read the text."""
+        """Parse the text."""
         return None if value == _ALL else AMOUNT.convert(value, param, ctx)
 
 
 @click.command()
 @click.argument("to", type=ACCOUNT)
 @click.argument("amount", type=_AmountOrAll())
-@click.option("--deposit", is_flag=True, help="Put it into the address balance of TO.")
+@click.option(
+    "--deposit", is_flag=True, help="Send to the address balance of TO instead of creating a coin."
+)
 @writes
 async def transfer(session: Session, to: str, amount: int | None, *, deposit: bool) -> None:
-    """Send AMOUNT SUI to TO, an address or a key of the wallet by its alias.
+    """Send AMOUNT SUI to TO, an address with all 64 digits or the alias of a key.
 
-    An address has all of its 64 digits. Coins and the address balance pay. The AMOUNT `all` sends
-    everything but the gas. Coins that do not fit in one transaction are merged first, in others. A
-    transfer that would leave too little for gas is refused before anything is signed, with exit
-    code 4.
+    Coins and the address balance can pay. The AMOUNT `all` sends everything except the gas. If
+    there
+    are too many coins for one transaction, they are merged first. The command refuses with exit
+    code 4
+    before it signs if the rest would not cover the gas.
     """
     if amount == 0:
-        raise UsageError("amount_zero", "nothing is sent with an amount of 0")
+        raise UsageError("amount_zero", "expected an amount above 0")
     if amount is None and deposit:
         raise UsageError(
-            "amount_needed", "a deposit needs an amount", hint="leave something for gas"
+            "amount_needed",
+            "--deposit cannot be combined with the amount `all`",
+            hint="Pass an amount that leaves enough SUI for gas.",
         )
     recipient = session.address_of(to)
     whom = str(recipient) if to[:2].lower() == "0x" else f"{to} ({recipient})"
@@ -76,8 +81,8 @@ async def transfer(session: Session, to: str, amount: int | None, *, deposit: bo
     report(session.output, transferred.sent, done, record)
     if transferred.left_mist:
         session.output.warn(
-            f"{units.sui(transferred.left_mist)} are left in coins that hold less than the gas to"
-            " merge them"
+            f"{units.sui(transferred.left_mist)} are left in coins that are worth less than the gas"
+            " to merge them"
         )
 
 
@@ -121,7 +126,7 @@ class _Transfer:
         return await self.client.merge_coins() if len(coins) > MAX_PAYMENT_COINS else ()
 
     async def _everything(self) -> tuple[int, int]:
-        """Return the MIST of the wallet, and those that one transaction can send."""
+        """Return the MIST of the wallet, and the part that one transaction can send."""
         from nexus_tools.sui.client import MAX_PAYMENT_COINS
 
         owner = self.client.address

@@ -1,27 +1,30 @@
-"""`nexus-tools workflow`: a command per file."""
+"""The command group `nexus-tools workflow`. Each module has one command.
+
+`workflow_file` reads workflows, `execution_view` prints executions.
+"""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "new": "Write a small workflow to start from.",
-    "validate": "Check whether a workflow keeps the rules.",
+    "new": "Create an example workflow.",
+    "validate": "Validate a workflow document.",
     "draw": "Draw a workflow.",
-    "simulate": "Execute a workflow here, with stubs or real tools.",
-    "publish": "Publish a workflow, for good.",
+    "simulate": "Simulate a workflow locally, with stubs or real tools.",
+    "publish": "Publish a workflow permanently.",
     "list": "List the published workflows.",
     "show": "Show a published workflow, or an execution.",
-    "cost": "Reckon what an execution takes.",
-    "run": "Begin an execution of a published workflow.",
-    "executions": "List the executions that you began.",
-    "watch": "Follow an execution until it has ended.",
-    "refill": "Add to the funds of an execution.",
-    "cancel": "End an execution before it is done.",
-    "clean": "Delete what is left of an execution, for what it took.",
+    "cost": "Estimate the cost of an execution.",
+    "run": "Start an execution of a published workflow.",
+    "executions": "List the executions that you started.",
+    "watch": "Follow an execution until it ends.",
+    "refill": "Add funds to an execution.",
+    "cancel": "Cancel an execution.",
+    "clean": "Delete an ended execution and reclaim its storage deposit.",
 }
 
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Join tools to workflows: write, check, draw, simulate, publish and run them."""
+    """Create, validate, simulate, publish, and run workflows of tools."""

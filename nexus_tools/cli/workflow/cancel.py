@@ -1,4 +1,4 @@
-"""`nexus-tools workflow cancel`: the end of an execution before it is done."""
+"""The command `nexus-tools workflow cancel`."""
 
 import click
 
@@ -8,12 +8,14 @@ from nexus_tools.sui.support import units
 
 @click.command()
 @click.argument("execution")
-@click.option("--expired", is_flag=True, help="End one whose time is over, whoever owns it.")
+@click.option(
+    "--expired", is_flag=True, help="End an execution after its deadline, also of another owner."
+)
 @writes
 async def command(session: Session, *, execution: str, expired: bool) -> None:
-    """End an EXECUTION: nothing more is requested, and what is left of its funds comes back.
+    """Cancel an EXECUTION: it requests nothing more, and its remaining funds are refunded.
 
-    What is under way is still closed and paid; then it has ended.
+    Pending invocations are still closed and paid before the execution ends.
     """
     from nexus_tools.contracts.move_bindings.workflows.execution import (
         ExecutionEnded,
@@ -33,14 +35,14 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
         stops = executions.has_emitted(sent, ExecutionStopped)
         has_ended = executions.has_emitted(sent, ExecutionEnded)
         back_mist = executions.emitted(sent, ExecutionEnded).refund_mist if has_ended else None
-    back = "" if back_mist is None else f": {units.sui(back_mist)} of its funds came back"
+    back = "" if back_mist is None else f": {units.sui(back_mist)} of its funds refunded"
     record = {"execution": execution, "back_mist": back_mist}
     report(session.output, sent, f"cancelled {execution}{back}", record)
     if not (session.dry_run or session.output.as_json):
         if stops:
             session.output.note(
-                "invocations that are still open are closed or expire first: then it has ended,"
-                " and its funds come back"
+                "the execution ends and its funds are refunded once its pending invocations are"
+                " closed or expired"
             )
         verb = "show" if stops else "clean"
         session.output.note(f"next: nexus-tools workflow {verb} {execution}")

@@ -1,4 +1,4 @@
-"""`nexus-tools workflow clean`: what is left of an execution, removed for what it took."""
+"""The command `nexus-tools workflow clean`, which deletes an ended execution."""
 
 import click
 
@@ -10,10 +10,13 @@ from nexus_tools.sui.support import units
 @click.argument("execution")
 @writes
 async def command(session: Session, *, execution: str) -> None:
-    """Delete all that is left of an EXECUTION that has ended, its results included.
+    """Delete an ended EXECUTION, including its results, and reclaim its storage deposit.
 
-    What Sui took for storing it comes back: to its owner, or from 7 days after the end on to anyone
-    who does it. Large ones take several transactions; after an interruption, do it again.
+    The deposit is refunded to the owner. From 7 days after the end, anyone may delete the execution
+    and
+    receive the deposit. A large execution takes several transactions; after an interruption, run
+    the
+    same command again.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -30,7 +33,7 @@ async def command(session: Session, *, execution: str) -> None:
         with output.progress("cleaning up"):
             cleaned = await nexus.executions.clean(place, on_sent=told)
     back_mist = cleaned.back_mist
-    what = f"{units.sui(back_mist)} came back" if back_mist >= 0 else "it cost more than it brought"
+    what = f"{units.sui(back_mist)} refunded" if back_mist >= 0 else "the gas exceeds the refund"
     done = f"deleted {execution}"
     if cleaned.unsent:
         done = f"the first of {cleaned.unsent + 1} transactions that delete {execution}"

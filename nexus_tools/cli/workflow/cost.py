@@ -1,4 +1,4 @@
-"""`nexus-tools workflow cost`: what an execution of a published workflow takes."""
+"""The command `nexus-tools workflow cost`, which estimates the cost of an execution."""
 
 import click
 
@@ -10,31 +10,29 @@ _COLUMNS = {
     "vertex": "Vertex",
     "tool": "Tool",
     "charge": "Price and gas",
-    "run": "A run, at most",
-    "stored": "Stored",
+    "run": "Run (maximum)",
+    "stored": "Storage",
     "attempts": "Attempts",
     "repeated": "Repeated",
 }
 _TOTALS = {
-    "begin_mist": "to begin",
+    "begin_mist": "to start",
     "once_mist": "each vertex once",
-    "usual_mist": "given by default",
-    "most_mist": "at most",
+    "usual_mist": "default funds",
+    "most_mist": "maximum",
 }
 
 
 @click.command()
 @click.argument("workflow", metavar="FQN|ID", shell_complete=complete_fqns)
-@click.option("--group", help="Begin with this entry group.")
-@click.option(
-    "--max-outcome-bytes", type=click.IntRange(min=0), help="How large an outcome may be."
-)
+@click.option("--group", help="Entry group to start with.")
+@click.option("--max-outcome-bytes", type=click.IntRange(min=0), help="Maximum size of an outcome.")
 @click.option(
     "--max-steps",
     type=click.IntRange(min=1),
     default=1_000,
     show_default=True,
-    help="After how many steps it ends.",
+    help="Maximum number of steps.",
 )
 @reads
 async def command(
@@ -45,12 +43,12 @@ async def command(
     max_outcome_bytes: int | None,
     max_steps: int,
 ) -> None:
-    """Reckon what an execution of the workflow FQN takes of its funds, at most, at today's prices.
+    """Estimate the maximum cost of an execution of the workflow FQN, at current prices.
 
-    A run takes the price, the gas of a tool on chain, the fees of a leader, and room for the
-    largest outcome, most of which comes back. What it stores comes back to who cleans up. What is
-    in a loop or a region runs as often as it takes: what that comes to is bounded by --max-steps
-    alone.
+    A run costs the tool's price, the gas of an on-chain tool, the fees of a leader, and the maximum
+    outcome size, most of which is usually refunded. Storage deposits are refunded to whoever
+    deletes
+    the execution. Vertices in loops and regions may run repeatedly, limited only by --max-steps.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {workflow}"):
@@ -61,15 +59,15 @@ async def command(
     totals = {label: getattr(cost, label) for label in _TOTALS}
     rows = [
         {
-            "vertex": each.vertex,
-            "tool": each.fqn,
-            "charge_mist": each.charge_mist,
-            "run_mist": each.run_mist,
-            "stored_mist": each.stored_mist,
-            "attempts": each.attempts,
-            "repeated": each.is_repeated,
+            "vertex": vertex.vertex,
+            "tool": vertex.fqn,
+            "charge_mist": vertex.charge_mist,
+            "run_mist": vertex.run_mist,
+            "stored_mist": vertex.stored_mist,
+            "attempts": vertex.attempts,
+            "repeated": vertex.is_repeated,
         }
-        for each in cost.vertices
+        for vertex in cost.vertices
     ]
     if session.output.as_json:
         session.output.document({"workflow": str(found.fqn), **totals, "vertices": rows})

@@ -1,4 +1,4 @@
-"""`nexus-tools workflow draw`: a picture of a workflow."""
+"""The command `nexus-tools workflow draw`."""
 
 import shlex
 from pathlib import Path
@@ -15,35 +15,35 @@ from nexus_tools.errors import UsageError
 @click.option(
     "--svg",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the picture here, as SVG.",
+    help="Write an SVG diagram to this file.",
 )
-@click.option("--mermaid", is_flag=True, help="Print it as a flowchart of Mermaid.")
-@click.option("--terminal", is_flag=True, help="Draw it here, with characters; so by default.")
+@click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart.")
+@click.option("--terminal", is_flag=True, help="Draw on the terminal. This is the default.")
 @local
 def command(
     session: Session, file: str, *, svg: Path | None, mermaid: bool, terminal: bool
 ) -> None:
-    """Draw the workflow in FILE, as far as it goes if it breaks rules.
+    """Draw the workflow in FILE. An invalid workflow is drawn as far as possible.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     """
     if sum((svg is not None, mermaid, terminal)) > 1:
-        message = "it is drawn in one way at a time"
-        raise UsageError("option_unfit", message, hint="give --svg, --mermaid or --terminal")
+        message = "--svg, --mermaid and --terminal cannot be combined"
+        raise UsageError("option_unfit", message, hint="Pass only one of them.")
     found = read_workflow(file)
     if found.document is None:
         found.print_violations(session.output, aside=True)
         raise found.invalid()
     if found.errors:
         session.output.warn(
-            f"{file} breaks rules: `nexus-tools workflow validate {shlex.quote(str(file))}`"
+            f"{file} is invalid. Run `nexus-tools workflow validate {shlex.quote(str(file))}`"
         )
     from nexus_tools.workflow import draw_mermaid, draw_svg, draw_terminal
 
     document = found.document
     if svg is not None:
         svg.write_text(draw_svg(document), encoding="utf-8")
-        session.output.done(f"drew {file} into {svg}")
+        session.output.done(f"wrote a diagram of {file} to {svg}")
         if session.output.as_json:
             session.output.document({"svg": str(svg)})
     elif session.output.as_json:

@@ -1,4 +1,4 @@
-"""An execution as commands print it: how far it is, why walks failed, what it came to."""
+"""The output of an execution: its progress, failures, waits and results."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _LABELS = {
 
 
 async def show_execution(session: Session, nexus: "Nexus", execution: "Address") -> None:
-    """Print an execution by its id: facts, a picture, failures, results."""
+    """Print an execution by its ID: facts, a diagram, failures and results."""
     with session.output.progress("reading the execution"):
         state = await nexus.executions.state(execution)
         waits = await nexus.executions.waits(state)
@@ -46,25 +46,25 @@ async def show_execution(session: Session, nexus: "Nexus", execution: "Address")
 
 
 def picture(state: "ExecutionState", width: int) -> Any:
-    """The workflow with what has come of its vertices, and what the signs in them mean."""
+    """Return a diagram of the workflow with the states of its vertices, and a legend."""
     from rich.console import Group
     from rich.text import Text
 
     from nexus_tools.workflow import Phase, draw_terminal
 
     states = state.vertex_states()
-    phases = {phase for each in states.values() for phase, _ in each.counts()}
-    signs = "  ".join(f"{each.symbol} {each.value}" for each in Phase if each in phases)
+    phases = {phase for vertex_state in states.values() for phase, _ in vertex_state.counts()}
+    signs = "  ".join(f"{item.symbol} {item.value}" for item in Phase if item in phases)
     drawn = draw_terminal(state.workflow.document, width, states)
     return Group(drawn, Text(f"runs: {signs}", style="dim")) if signs else drawn
 
 
 def print_outcome(output: Output, state: "ExecutionState", *, ends: bool = False) -> None:
-    """Print results, a warning for each failure, and what did not start: that may be as planned.
+    """Print results, a warning for each failure, and steps that did not start.
 
-    Where the command `ends` with it, what terminated it is left to the error.
+    If the command `ends` with this, the error reports what terminated the execution.
     """
-    results = {plain(each.label): _in_json(each.value) for each in state.results}
+    results = {plain(result.label): _in_json(result.value) for result in state.results}
     if results:
         output.record(results, {label: label for label in results}, title="Results")
     for failure in state.failures:
@@ -72,28 +72,28 @@ def print_outcome(output: Output, state: "ExecutionState", *, ends: bool = False
             output.warn(plain(failure.sentence))
             if failure.next_step:
                 output.note(f"  {failure.next_step}")
-    for each in state.waiting if state.is_ended else ():
-        output.note(plain(each.sentence))
+    for blocked in state.waiting if state.is_ended else ():
+        output.note(plain(blocked.sentence))
 
 
 def print_waits(output: Output, waits: "Sequence[Wait]") -> None:
-    """Say what a running execution waits for."""
-    for each in sentences(waits):
-        output.note(f"▸ {each}")
+    """Print what a running execution waits for."""
+    for sentence in sentences(waits):
+        output.note(f"▸ {sentence}")
 
 
 def print_next(session: Session, state: "ExecutionState") -> None:
-    """Say what can be done next, by the wallet that owns the execution."""
+    """Print the next command for the wallet that owns the execution."""
     place, output = state.execution.id, session.output
     if state.is_ended:
         clean = f"nexus-tools workflow clean {place}{session.option_of(state.execution.owner)}"
-        output.note(f"next: `{clean}` brings back what it stored")
+        output.note(f"next: `{clean}` deletes it and reclaims its storage deposit")
     else:
         output.note(f"next: nexus-tools workflow watch {place}")
 
 
 def print_end(session: Session, state: "ExecutionState") -> None:
-    """Say how it ended, and what can be done next."""
+    """Print how the execution ended, and the next command."""
     output = session.output
     steps = units.count(state.execution.steps, "step")
     output.done(f"{state.status.replace('_', ' ')} after {steps}")
@@ -105,32 +105,32 @@ def require_success(state: "ExecutionState") -> None:
     """Raise `output_invalid` as `require_valid`, or `workflow_failed` if it ended too early."""
     state.require_valid()
     if state.early_end:
-        far = f"`nexus-tools workflow show {state.execution.id}` shows how far it came"
+        far = f"Run `nexus-tools workflow show {state.execution.id}` to see its progress."
         better = state.fatal.next_step if state.fatal else ""
         raise NexusError(
             "workflow_failed",
             plain(state.early_end),
-            hint=f"{better}, and {far}" if better else far,
+            hint=f"{better}. {far}" if better else far,
             details={"execution": str(state.execution.id), "status": state.status.value},
         )
 
 
 async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "ExecutionState":
-    """The execution once it has ended; who is interrupted is told that it goes on."""
+    """Wait until the execution ends. If interrupted, report that it continues."""
     from asyncio import CancelledError
 
     from nexus_tools.errors import UnreachableError
 
     try:
         tell = (lambda _: None) if session.output.as_json else _teller(session.output)
-        with session.output.progress("waiting for its end"):
+        with session.output.progress("waiting for the execution to end"):
             async with telling(nexus, execution, tell, lambda _: None):
                 return await nexus.executions.wait(execution)
     except (CancelledError, UnreachableError):
         session.output.warn(
-            f"the execution {execution} goes on without you:"
-            f" `nexus-tools workflow watch {execution}` follows it,"
-            f" `nexus-tools workflow cancel {execution}` ends it"
+            f"the execution {execution} continues. Run"
+            f" `nexus-tools workflow watch {execution}` to follow it, or"
+            f" `nexus-tools workflow cancel {execution}` to cancel it"
         )
         raise
 
@@ -138,51 +138,51 @@ async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "E
 def state_document(
     state: "ExecutionState", waits: "Sequence[Wait]" = (), spent_mist: int | None = None
 ) -> dict[str, Any]:
-    """All of it as JSON; `spent_mist` is what it took of its funds, known once it has ended."""
+    """Return the state as JSON; `spent_mist` is the cost, which is known after the end."""
     execution, terms = state.execution, state.terms
     return {
         "execution": str(execution.id),
         "workflow": str(state.workflow.fqn),
         "status": state.status.value,
         "owner": str(execution.owner),
-        "leaders": [str(each) for each in terms.leaders],
+        "leaders": [str(leader) for leader in terms.leaders],
         "funds_mist": execution.funds,
         "spent_mist": spent_mist,
         "steps": execution.steps,
         "deadline_ms": terms.deadline_ms,
         "ended_at_ms": execution.ended_at_ms,
         "outputs": state.outputs(checked=False),
-        "invalid": [each.as_json() for each in state.invalid],
+        "invalid": [violation.as_json() for violation in state.invalid],
         "results": [
             {
-                "name": each.name or None,
-                **each.source.as_json(),
-                "path": list(each.run.path),
-                "value": each.value,
+                "name": result.name or None,
+                **result.source.as_json(),
+                "path": list(result.run.path),
+                "value": result.value,
             }
-            for each in state.results
+            for result in state.results
         ],
         "failures": [
             {
-                "vertex": each.run.vertex,
-                "path": list(each.run.path),
-                "reason": each.reason,
-                "detail": each.detail,
-                "tool": each.fqn,
-                "invocation": None if each.invocation is None else str(each.invocation),
+                "vertex": failure.run.vertex,
+                "path": list(failure.run.path),
+                "reason": failure.reason,
+                "detail": failure.detail,
+                "tool": failure.fqn,
+                "invocation": None if failure.invocation is None else str(failure.invocation),
             }
-            for each in state.failures
+            for failure in state.failures
         ],
         "waiting": [
             {
-                "vertex": each.run.vertex,
-                "path": list(each.run.path),
-                "missing": list(each.missing),
+                "vertex": blocked.run.vertex,
+                "path": list(blocked.run.path),
+                "missing": list(blocked.missing),
             }
-            for each in state.waiting
+            for blocked in state.waiting
         ],
         "waits_for": waits_document(waits),
-        "runs": [_run_document(each) for each in state.runs.values()],
+        "runs": [_run_document(run) for run in state.runs.values()],
     }
 
 

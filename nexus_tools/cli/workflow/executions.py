@@ -1,4 +1,4 @@
-"""`nexus-tools workflow executions`: the executions that you began."""
+"""The command `nexus-tools workflow executions`."""
 
 import click
 
@@ -16,16 +16,18 @@ _COLUMNS = {
 
 
 @click.command()
-@click.option("--running", is_flag=True, help="Only those that have not ended.")
-@click.option("--all", "with_deleted", is_flag=True, help="Also those that are cleaned up.")
+@click.option("--running", is_flag=True, help="List only running executions.")
+@click.option("--all", "with_deleted", is_flag=True, help="Include deleted executions.")
 @click.option(
-    "--owner", help="Those of this address, or of this key.", shell_complete=complete_keys
+    "--owner",
+    help="List executions of this address or key. Default: the key that signs.",
+    shell_complete=complete_keys,
 )
 @reads
 async def command(
     session: Session, *, running: bool, with_deleted: bool, owner: str | None
 ) -> None:
-    """List the executions that your key began, the oldest first, as far as the node knows."""
+    """List the executions that your key started and the node knows, the oldest first."""
     from nexus_tools.registry import status_of
 
     address = session.own_address() if owner is None else session.address_of(owner, short=True)
@@ -33,26 +35,27 @@ async def command(
         with session.output.progress("reading executions"):
             found = await nexus.executions.list(address)
     rows = []
-    for each in found:
-        execution = each.execution
+    for item in found:
+        execution = item.execution
         is_running = execution is not None and execution.ended_at_ms is None
         if (running and not is_running) or (execution is None and not with_deleted):
             continue
         ending = None if execution is None else execution.walks.ending
         row = {
-            "execution": str(each.begun.execution),
-            "workflow": each.begun.fqn,
+            "execution": str(item.begun.execution),
+            "workflow": item.begun.fqn,
             "status": "cleaned" if execution is None else status_of(execution).value,
             "ending": ending,
             "steps": None if execution is None else execution.steps,
             "funds_mist": None if execution is None else execution.funds,
-            "deadline_ms": each.begun.deadline_ms,
+            "deadline_ms": item.begun.deadline_ms,
         }
         if not session.output.as_json:
             row["funds"] = units.sui(execution.funds) if execution and is_running else ""
             if is_running and ending is not None:
                 row["status"] = f"stopping ({ending.replace('_', ' ')})"
-            row["deadline"] = units.utc(each.begun.deadline_ms) if is_running else ""
+            row["deadline"] = units.utc(item.begun.deadline_ms) if is_running else ""
         rows.append(row)
-    none = "none is running" if running and found else "no executions"
-    session.output.table(rows, _COLUMNS, empty=f"{none}: `nexus-tools workflow run FQN` begins one")
+    none = "no running executions" if running and found else "no executions"
+    empty = f"{none}. Run `nexus-tools workflow run FQN` to start one"
+    session.output.table(rows, _COLUMNS, empty=empty)

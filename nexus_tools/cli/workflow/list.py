@@ -1,4 +1,4 @@
-"""`nexus-tools workflow list`: the published workflows."""
+"""The command `nexus-tools workflow list`."""
 
 from typing import Any
 
@@ -12,29 +12,29 @@ _COLUMNS = {
     "owner": "Published by",
     "description": "Description",
 }
-_NONE = "no workflow is published yet: `nexus-tools workflow publish FILE --name FQN` publishes one"
+_NONE = "no workflows yet. Run `nexus-tools workflow publish FILE --name FQN` to publish one"
 _SHOWN = 60
 
 
 @click.command()
-@click.option("--mine", is_flag=True, help="Only those that your wallet published.")
+@click.option("--mine", is_flag=True, help="List only workflows that your wallet published.")
 @reads
 async def command(session: Session, *, mine: bool) -> None:
-    """List the published workflows, in the order of their publication."""
+    """List the published workflows in the order of publication."""
     async with session.nexus(signing=mine) as nexus:
-        with session.output.progress("reading what was published"):
+        with session.output.progress("reading published workflows"):
             owner = nexus.client.address if mine else None
             found = await nexus.workflows.list(owner)
     rows: list[dict[str, Any]] = [
         {
-            "fqn": each.fqn,
-            "workflow": str(each.dag),
-            "vertices": each.vertices,
-            "owner": str(each.owner),
-            "description": each.description,
-            "digest": each.digest.hex(),
+            "fqn": item.fqn,
+            "workflow": str(item.dag),
+            "vertices": item.vertices,
+            "owner": str(item.owner),
+            "description": item.description,
+            "digest": item.digest.hex(),
         }
-        for each in found
+        for item in found
     ]
     if not session.output.as_json:
         rows = [row | {"description": _cut(plain(row["description"]))} for row in rows]

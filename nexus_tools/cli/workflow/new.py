@@ -1,4 +1,4 @@
-"""`nexus-tools workflow new`: a workflow to start from, as a project or as one file."""
+"""The command `nexus-tools workflow new`, which creates a project or a file."""
 
 import re
 import shlex
@@ -25,11 +25,11 @@ _NO_LABEL = "example"
 @click.argument("place", metavar="FOLDER|FILE", type=click.Path(path_type=Path))
 @local
 def command(session: Session, place: Path) -> None:
-    """Write an example workflow, with its tools and stubs into a FOLDER, or alone into a FILE.
+    """Create an example workflow: a FOLDER with its tools and stubs, or a single FILE.
 
-    FILE.json is a document, FILE.py a program that makes one. It is valid and can be simulated as
-    it is: it splits a text, changes each part, and joins the results. Its tools have the name of
-    the folder or file in their FQNs, as xyz.example.NAME.split@1, and are yours to change.
+    FILE.json is a document, FILE.py a program that builds one. The example is valid and can be
+    simulated without changes: it splits a text, changes each part, and joins the results. Its tools
+    have FQNs with the name of the folder or file, for example xyz.example.NAME.split@1.
     """
     name = _label(place)
     values = {"name": name, "fqn": f"{_DOMAIN}.{name}"}
@@ -38,16 +38,16 @@ def command(session: Session, place: Path) -> None:
     alone[".py"] = template / "workflow.py.template"
     if place.suffix in alone:
         if place.exists():
-            raise UsageError("file_exists", f"{place} exists", hint="name another file")
+            raise UsageError("file_exists", f"{place} already exists", hint="Choose another file.")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(filled_in(alone[place.suffix], values), encoding="utf-8")
         written, workflow, tools = [place], place, ""
     else:
-        check_empty(place, hint="name another folder, or a file that ends with .json or .py")
+        check_empty(place, hint="choose another folder, or a file with the suffix .json or .py.")
         written = write_template(template / "project", place, values)
         workflow = place / DOCUMENT
         tools = f" --tools {shlex.quote(str(place / 'tools.py'))}"
-    session.output.done(f"wrote the workflow {workflow}")
+    session.output.done(f"created the workflow {workflow}")
     if session.output.as_json:
         paths = [str(path) for path in written]
         session.output.document({"workflow": str(workflow), "files": paths})
@@ -57,6 +57,6 @@ def command(session: Session, place: Path) -> None:
 
 
 def _label(place: Path) -> str:
-    """The name of a folder or file as a label of an FQN, whatever characters it has."""
+    """Return an FQN label from the name of a folder or file, whatever its characters."""
     label = re.sub("[^a-z0-9_]+", "-", place.resolve().stem.lower()).strip("-")
     return label if re.fullmatch("[a-z][a-z0-9_-]{1,39}", label) else _NO_LABEL

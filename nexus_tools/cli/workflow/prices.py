@@ -1,4 +1,4 @@
-"""What tools of a workflow cost, or may cost, as options say it."""
+"""Options that set prices, or maximum prices, of tools in a workflow."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,25 +15,25 @@ _MOST_LISTED = 10
 
 
 def read_prices(option: str, texts: Sequence[str]) -> dict[str, int]:
-    """Amounts in MIST by the names that an option gives. Raises `price_malformed`."""
+    """Parse the values of an option into MIST by name. Raises `price_malformed`."""
     found: dict[str, int] = {}
     for text in texts:
         name, equals, amount = text.rpartition("=")
         if not equals or not name:
-            message = f"{option} {text[:80]} has no {'name' if equals else 'amount'}"
-            hint = f"write {option} xyz.example.sum@1=0.5"
+            message = f"expected {option} NAME=SUI, got {text[:80]!r}"
+            hint = f"Write for example {option} xyz.example.sum@1=0.5."
             raise UsageError("price_malformed", message, hint=hint)
         found[name] = AMOUNT.convert(amount, None, None)
     return found
 
 
 def by_tool(option: str, document: "Document", prices: Mapping[str, int]) -> dict[str, int]:
-    """The prices of tools by FQN, which are named so or as a vertex is. Raises `tool_unknown`."""
-    fqns = {each.name: each.fqn for each in document.vertices}
+    """Return prices by FQN; names are FQNs or vertices. Raises `tool_unknown`."""
+    fqns = {vertex.name: vertex.fqn for vertex in document.vertices}
     fqns |= {fqn: fqn for fqn in fqns.values()}
     for name in prices.keys() - fqns.keys():
         shown = ", ".join([*list(fqns)[:_MOST_LISTED], *["…"][: len(fqns) > _MOST_LISTED]])
-        hint = suggestion(name, fqns, otherwise=f"there is {shown}")
-        message = f"{option} {name[:80]}: the workflow has no such tool, and no such vertex"
+        hint = suggestion(name, fqns, otherwise=f"Use one of {shown}.")
+        message = f"{option}: {name[:80]!r} is not a tool or a vertex of the workflow"
         raise UsageError("tool_unknown", message, hint=hint)
     return {fqns[name]: mist for name, mist in prices.items()}

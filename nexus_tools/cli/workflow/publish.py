@@ -1,4 +1,4 @@
-"""`nexus-tools workflow publish`: a workflow on chain, for good."""
+"""The command `nexus-tools workflow publish`."""
 
 from typing import TYPE_CHECKING
 
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", shell_complete=complete_files)
-@click.option("--name", metavar="FQN", help="Its FQN; a Workflow in Python has one itself.")
-@click.option("--description", help="What it is for, in up to 4 096 bytes.")
+@click.option(
+    "--name", metavar="FQN", help="FQN to publish under. Default: that of a Python Workflow."
+)
+@click.option("--description", help="Description, up to 4096 bytes.")
 @ASK_DOMAIN
 @writes
 async def command(
     session: Session, file: str, *, name: str | None, description: str | None, ask: bool | None
 ) -> None:
-    """Publish the workflow in FILE, for good: it cannot be changed or taken back.
+    """Publish the workflow in FILE permanently. It cannot be changed or removed.
 
-    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
-    It is checked first, against the tools that are registered, too. A large one takes several
-    transactions: after an interruption the same command goes on.
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`. It
+    is
+    validated first, also against the registered tools. A large workflow takes several transactions;
+    after an interruption, run the same command again to continue.
     """
     from nexus_tools.tool import ToolFqn
     from nexus_tools.workflow import lint_interfaces
@@ -58,7 +61,7 @@ async def command(
             question=_question,
         )
     if not result.sent:
-        output.done(f"{fqn} is published already, with the same document")
+        output.done(f"{fqn} is already published with the same document")
     record = {"fqn": str(fqn), "workflow": str(result.workflow)}
     if result.sent:
         what = f"published {fqn}, {_counted(result.left + len(result.sent))}"
@@ -72,18 +75,18 @@ async def command(
 def _name(found: "WorkflowFile", name: str | None) -> str:
     if name or found.fqn:
         return name or found.fqn
-    message = "a workflow is published under a name"
-    raise UsageError("name_missing", message, hint="give --name xyz.example.flow@1")
+    message = "the workflow has no FQN to publish under"
+    raise UsageError("name_missing", message, hint="Pass --name, e.g. xyz.example.flow@1.")
 
 
 def _question(rehearsed: "PublishResult") -> str:
-    """What it costs; empty if nothing is left to do."""
+    """Return the confirmation prompt, or an empty string if there is nothing to do."""
     if not rehearsed.sent:
         return ""
     cost = units.sui(rehearsed.cost_mist)
     if rehearsed.left:
         cost += f" for the first of {_counted(rehearsed.left + 1)}"
-    return f"Publish {rehearsed.fqn} for good, for {cost}? What it stores is never given back."
+    return f"Publish {rehearsed.fqn} permanently for {cost}? The storage cost is not refundable."
 
 
 def _counted(transactions: int) -> str:

@@ -1,4 +1,4 @@
-"""Real tools for a simulation: those of a server, and those of Python files, served here."""
+"""Live tools for a simulation, on a server or in Python files that are served here."""
 
 import asyncio
 import threading
@@ -27,7 +27,7 @@ from nexus_tools.workflow import ToolFunction
 if TYPE_CHECKING:
     import httpx
 
-# How long a tool may take to come to rest in the end; one that blocks its loop never does.
+# How long to wait for a tool to stop at the end. A tool that blocks its event loop never stops.
 _REST_S = 2.0
 
 
@@ -35,16 +35,16 @@ _REST_S = 2.0
 async def real_tools(
     targets: Sequence[str], urls: Sequence[str], ca_file: Path | None
 ) -> AsyncIterator[tuple[dict[str, ToolDefinition], dict[str, ToolFunction]]]:
-    """The time in which the tools of Python `targets` are served, and those at `urls` are known.
+    """Serve the tools of Python `targets`, and connect to those at `urls`, while the block runs.
 
-    By FQN, what they declare, and functions that call them. A URL is that of a server or of a tool.
-    Raises as `load` and `served_definitions` do.
+    Yields definitions, and functions that call the tools, by FQN. A URL is that of a server or of a
+    tool. Raises the errors of `load` and `served_definitions`.
     """
     async with _ServedHere(targets) as own, open_http(ca_file) as http:
         found: dict[str, ToolDefinition] = {}
         for url in (*urls, *own):
             found.update(await _definitions(http, url))
-        definitions = {str(each.fqn): each for each in found.values()}
+        definitions = {str(item.fqn): item for item in found.values()}
         functions = {
             str(definition.fqn): _function(url, definition, http)
             for url, definition in found.items()
@@ -53,7 +53,7 @@ async def real_tools(
 
 
 async def _definitions(http: "httpx.AsyncClient", url: str) -> dict[str, ToolDefinition]:
-    """The definitions of a server or of a tool, by the URLs of the tools."""
+    """Return the definitions of a server or of a tool, by the URLs of the tools."""
     try:
         return await served_definitions(http, url, every=True)
     except ValidationError as error:
@@ -82,7 +82,7 @@ def _function(url: str, definition: ToolDefinition, http: "httpx.AsyncClient") -
 
 
 def _failure(status: int, body: bytes) -> Failure:
-    """What a response that is no answer means, in the words of its problem document."""
+    """Return the failure that an error response means, with the detail of its problem document."""
     try:
         problem = parse_json(body)
     except ValidationError:
@@ -94,9 +94,9 @@ def _failure(status: int, body: bytes) -> Failure:
 
 
 class _ServedHere:
-    """Servers of Python targets, in a thread: a tool that blocks it does not block the simulation.
+    """Servers of Python targets in a thread, so that a blocking tool does not block the simulation.
 
-    Nobody waits for such a thread at the end of the program.
+    The program does not wait for this daemon thread at its end.
     """
 
     def __init__(self, targets: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ class _ServedHere:
         self._thread = threading.Thread(target=self._run, name="tools", daemon=True)
 
     async def __aenter__(self) -> list[str]:
-        """The URLs of the servers."""
+        """Start the servers and return their URLs."""
         self._thread.start()
         return await asyncio.wrap_future(self._started)
 
@@ -125,8 +125,10 @@ class _ServedHere:
     async def _live(self) -> None:
         async with AsyncExitStack() as stack:
             try:
-                urls = [await stack.enter_async_context(serving(each)) for each in self._servers]
-            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                urls = [
+                    await stack.enter_async_context(serving(server)) for server in self._servers
+                ]
+            except BaseException as error:  # noqa: BLE001 - raised where the future is awaited
                 self._started.set_exception(error)
                 return
             self._started.set_result(urls)

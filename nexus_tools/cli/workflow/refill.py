@@ -1,4 +1,4 @@
-"""`nexus-tools workflow refill`: more funds for an execution."""
+"""The command `nexus-tools workflow refill`."""
 
 import click
 
@@ -11,7 +11,7 @@ from nexus_tools.sui.support import units
 @click.argument("amount", type=AMOUNT)
 @writes
 async def command(session: Session, *, execution: str, amount: int) -> None:
-    """Add AMOUNT SUI to the funds of an EXECUTION, whoever owns it; what is left is its owner's."""
+    """Add AMOUNT SUI to the funds of an EXECUTION. Unspent funds go to its owner."""
     from nexus_tools.sui.types.address import Address
 
     place, done = Address.parse_whole(execution), f"added {units.sui(amount)} to {execution}"

@@ -1,4 +1,4 @@
-"""What the registry knows of the tools of a workflow."""
+"""Lookup of a workflow's tools in the registry."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 async def registered_tools(
     session: Session, document: "Document", ask: bool | None
 ) -> "dict[str, ToolFacts]":
-    """The tools of a document that are registered, by FQN; `ask` is that of `--ask-domain`.
+    """Return the registered tools of a document by FQN; `ask` is the value of `--ask-domain`.
 
-    Raises `definition_invalid` where somebody registered what is no definition.
+    Raises `definition_invalid` if a registered definition is invalid.
     """
     found = {}
     async with session.nexus(signing=False) as nexus:

@@ -1,4 +1,4 @@
-"""`nexus-tools workflow run`: an execution of a published workflow."""
+"""The command `nexus-tools workflow run`, which starts an execution."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -39,33 +39,33 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("workflow", metavar="FQN|ID", shell_complete=complete_fqns)
 @INPUTS
-@click.option("--group", help="Begin with this entry group.")
-@click.option("--funds", type=AMOUNT, help="Give it so many SUI; by default what should do.")
+@click.option("--group", help="Entry group to start with.")
+@click.option(
+    "--funds", type=AMOUNT, help="Funds for the execution, in SUI. Default: the estimated cost."
+)
 @NAMED
 @click.option(
     "--max-price",
     "max_prices",
     metavar="FQN|VERTEX=SUI",
     multiple=True,
-    help="What a tool may cost; by default what it costs now.",
+    help="Maximum price of a tool. Default: its current price. May be repeated.",
 )
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
-    help="How large an outcome may be; what it does not use comes back. By default 4096, or what"
-    " the tools ask for.",
+    help="Maximum size of an outcome. Unused bytes are refunded. Default: 4096, or the tools'"
+    " minimum.",
 )
 @click.option(
     "--max-steps",
     type=click.IntRange(min=1),
     default=1_000,
     show_default=True,
-    help="End it after so many runs.",
+    help="Maximum number of runs.",
 )
-@click.option(
-    "--lasts", type=DURATION, default="1d", show_default=True, help="How long it may last."
-)
-@click.option("--wait", is_flag=True, help="Wait for its end, and print what it came to.")
+@click.option("--lasts", type=DURATION, default="1d", show_default=True, help="Maximum duration.")
+@click.option("--wait", is_flag=True, help="Wait for the end and print the results.")
 @writes
 async def command(
     session: Session,
@@ -81,12 +81,13 @@ async def command(
     lasts: int,
     wait: bool,
 ) -> None:
-    """Begin an execution of the workflow FQN, or of that with an id, on chain.
+    """Start an execution of the published workflow FQN or ID.
 
-    Its funds pay for each run what the tool costs and what a leader gets; what is left comes back
-    at the end. It names one leader or two, in this order: the first of those given with --leader,
-    or in the setting `leaders`; else some by what they did. With --wait the exit code is 1 if it
-    ends before it is done.
+    Its funds pay the tool's price and the leader's fee for each run. Unspent funds are refunded at
+    the
+    end. An execution names one or two leaders, in order of preference: the first active ones of
+    --leader, or else of the setting `leaders`. Without either, leaders are chosen by their track
+    record. With --wait, the exit code is 1 if the execution ends before it completes.
     """
     given, priced = read_inputs(inputs), read_prices("--max-price", max_prices)
     async with session.nexus() as nexus:
@@ -107,7 +108,7 @@ async def command(
         forewarn(session, found, given, group, lasts)
 
         def question(begun: "BegunExecution") -> str:
-            """Return the question, and send what it shows: a tool's owner may raise its price."""
+            """Return the prompt, and fix its terms, because a tool's price may rise."""
             terms["funds_mist"] = begun.funds_mist
             terms["max_prices_mist"] = begun.max_prices_mist
             terms["max_outcome_bytes"] = begun.max_outcome_bytes
@@ -127,7 +128,7 @@ async def command(
 
 
 async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
-    """The workflow with an FQN or an id. Raises `workflow_unknown`."""
+    """Return the workflow with an FQN or an ID. Raises `workflow_unknown`."""
     from nexus_tools.sui.types.address import Address
 
     if text.startswith("0x"):
@@ -138,8 +139,8 @@ async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
 def _question(workflow: "PublishedWorkflow", begun: "BegunExecution") -> str:
     by = ", or else ".join(map(str, begun.leaders))
     return (
-        f"Begin an execution of {workflow.fqn} with {units.sui(begun.funds_mist)} of funds,"
-        f" carried by the leader {by}?"
+        f"Start an execution of {workflow.fqn} with {units.sui(begun.funds_mist)} of funds,"
+        f" dispatched by the leader {by}?"
     )
 
 
@@ -158,7 +159,7 @@ async def _tell(
         "funds_mist": begun.funds_mist,
         "leaders": list(map(str, begun.leaders)),
     }
-    done = f"began {begun.execution} with {units.sui(begun.funds_mist)} of funds"
+    done = f"started {begun.execution} with {units.sui(begun.funds_mist)} of funds"
     if session.dry_run or not wait:
         report(output, begun.sent, done, facts, result=str(begun.execution))
         if not (session.dry_run or output.as_json):

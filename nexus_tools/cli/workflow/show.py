@@ -1,4 +1,4 @@
-"""`nexus-tools workflow show`: a published workflow, or an execution."""
+"""The command `nexus-tools workflow show`, for workflows and executions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +32,15 @@ _LABELS = {
 
 @click.command()
 @click.argument("fqn", metavar="FQN|ID", shell_complete=complete_fqns)
-@click.option("--document", "as_document", is_flag=True, help="Print its document alone, as JSON.")
+@click.option(
+    "--document", "as_document", is_flag=True, help="Print only the workflow document, as JSON."
+)
 @reads
 async def command(session: Session, *, fqn: str, as_document: bool) -> None:
     """Show a published workflow by its FQN or ID, or an execution by its ID.
 
-    What is on chain is checked first: that it executes what its document says. Of an execution, it
-    shows how far it is, why walks failed, and what it came to.
+    For a workflow, the command first verifies that the on-chain plan matches the document. For an
+    execution, it shows the progress, the failures and the results.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -60,7 +62,7 @@ async def command(session: Session, *, fqn: str, as_document: bool) -> None:
         return
     words = {key: _in_words(value) for key, value in (_record(found) | {"inputs": kinds}).items()}
     output.record(words, _LABELS)
-    output.note(f"its document: nexus-tools workflow show {fqn} --document > workflow.json")
+    output.note(f"document: nexus-tools workflow show {fqn} --document > workflow.json")
 
 
 async def _is_workflow(nexus: "Nexus", place: "Address") -> bool:
@@ -83,13 +85,15 @@ def _record(found: "PublishedWorkflow") -> dict[str, Any]:
         "inputs": [
             f"{vertex.name}.{port}" for vertex in document.vertices for port in vertex.entry_ports
         ],
-        "outputs": list(dict.fromkeys(each.name or str(each.source) for each in document.outputs)),
+        "outputs": list(
+            dict.fromkeys(output.name or str(output.source) for output in document.outputs)
+        ),
         "digest": document.digest().hex(),
     }
 
 
 def _inputs(document: "Document") -> dict[str, "InputPort"]:
-    """The names of inputs as `--input` takes them, each with a port for which it is."""
+    """Return the input names for `--input`, each with one of its ports."""
     from nexus_tools.workflow import entry_names, needed_names
 
     found: dict[str, InputPort] = {}
@@ -100,7 +104,7 @@ def _inputs(document: "Document") -> dict[str, "InputPort"]:
 
 
 async def _input_kinds(nexus: "Nexus", workflow: "PublishedWorkflow") -> list[str]:
-    """The inputs, each with the type that its tool takes, as `names: string`."""
+    """Return the inputs with the types of their ports, like `names: string`."""
     from nexus_tools.tool import port_summary
 
     ports = await input_ports(nexus, workflow)

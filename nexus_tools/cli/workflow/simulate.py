@@ -1,4 +1,4 @@
-"""`nexus-tools workflow simulate`: a workflow executed here, with stubs or real tools."""
+"""The command `nexus-tools workflow simulate`, with stubs or live tools."""
 
 import json
 from collections import Counter
@@ -41,7 +41,7 @@ _EARLY_ENDS = {
 }
 _COLUMNS = {
     "run": "Run",
-    "began": "Began",
+    "began": "Started",
     "took": "Took",
     "inputs": "Inputs",
     "outcome": "Outcome",
@@ -51,33 +51,33 @@ _COLUMNS = {
 @click.command()
 @click.argument("file", shell_complete=complete_files)
 @INPUTS
-@click.option("--stubs", type=FILE, help="What stands in for tools: a JSON document.")
+@click.option("--stubs", type=FILE, help="JSON document with results that replace tool calls.")
 @takes_tools
-@click.option("--group", help="Begin with this entry group.")
+@click.option("--group", help="Entry group to start with.")
 @click.option(
     "--price",
     "prices",
     metavar="TOOL=SUI",
     multiple=True,
-    help="What a tool costs, for the estimate: its FQN, or a vertex.",
+    help="Price of a tool for the estimate, by its FQN or a vertex. May be repeated.",
 )
 @click.option(
     "--max-steps",
     type=click.IntRange(min=1),
     default=1_000,
     show_default=True,
-    help="Stop after so many tool calls.",
+    help="Maximum number of tool calls.",
 )
-@click.option("--deadline", type=DURATION, help="End it after this time, such as 10m.")
+@click.option("--deadline", type=DURATION, help="Maximum simulated duration, for example 10m.")
 @click.option(
     "--svg",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a picture of what came of each vertex here.",
+    help="Write an SVG diagram with the state of each vertex to this file.",
 )
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write stubs here that give the same again.",
+    help="Write stubs that reproduce this simulation to this file.",
 )
 @local
 async def command(
@@ -94,13 +94,17 @@ async def command(
     svg: Path | None,
     record: Path | None,
 ) -> None:
-    """Execute the workflow in FILE here: nothing is sent to a chain, and nothing paid.
+    """Simulate the workflow in FILE locally. Nothing is sent to a chain, and nothing is paid.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
-    A vertex gives what its stub says, else what the tool does; if it has neither, an example is
-    made up. Tools that --tools and --url name are invoked: their functions run, with all effects
-    that they have. Stubs take no time: the clock is simulated. Costs are an estimate of prices and
-    fees. The exit code is 1 if the execution does not come to its end.
+    Each
+    vertex returns the result of its stub, else of its tool, else a generated example. Tools of
+    --tools
+    and --url are really invoked, with all effects of their functions. Stubs take no time, because
+    the
+    clock is simulated. Costs are estimated from prices and fees. The exit code is 1 if the
+    execution
+    does not complete.
     """
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
@@ -130,13 +134,13 @@ async def command(
     _report(session.output, file, done)
 
 
-# --- What is given
+# --- Input
 
 
 def _stubs(
     output: Output, document: "Document", tools: "Mapping[str, ToolPorts]", path: Path | None
 ) -> "dict[str, Stub]":
-    """The stubs in a file; who is not in the workflow is warned of."""
+    """Read the stubs in a file, and warn of names that are not in the workflow."""
     if path is None:
         return {}
     from nexus_tools.workflow import read_stubs
@@ -146,18 +150,20 @@ def _stubs(
     except ValidationError as error:
         error.message = f"{path}: {error.message}"
         raise
-    known = {each.name for each in document.vertices} | {each.fqn for each in document.vertices}
+    known = {vertex.name for vertex in document.vertices} | {
+        vertex.fqn for vertex in document.vertices
+    }
     for name in stubs.keys() - known:
-        message = f"{path} has a stub for {name!r}, which is no vertex and no tool of it."
+        message = f"{path} has a stub for {name!r}, which is not a vertex or tool of the workflow."
         output.warn(plain(with_suggestion(message, name, known)))
     return stubs
 
 
-# --- What is told
+# --- Output
 
 
 def _report(output: Output, file: str, done: "Simulation") -> None:
-    """Print it; raises `workflow_failed` if the execution did not come to its end."""
+    """Print the simulation. Raises `workflow_failed` if the execution did not complete."""
     steps = "1 step" if len(done.calls) == 1 else f"{len(done.calls)} steps"
     cost = units.rounded_up(done.cost_mist)
     came_to = f"{steps} in {units.duration(done.time_ms)}, about {cost} SUI"
@@ -169,7 +175,7 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
     else:
         _print(output, done, reasons)
     if end:
-        hint = "--max-steps allows more" if done.status == "cancelled" else ""
+        hint = "Pass a larger --max-steps." if done.status == "cancelled" else ""
         message = f"{file} {end} after {came_to}: {why}"
         raise NexusError("workflow_failed", message, hint=hint)
     output.done(f"{done.status.replace('_', ' ')}: {came_to}")
@@ -177,31 +183,33 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
 
 def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     calls = sorted(done.calls, key=lambda call: (call.began_ms, call.run))
-    # Inputs and outcomes share what room is left: 200 columns where it is not a terminal.
+    # Inputs and outcomes share the remaining width. Without a terminal the width is 200 columns.
     room = (get_terminal_size((200, 24)).columns - _OTHER_COLUMNS) // 2
     width = max(_LEAST_SHOWN, min(_MOST_SHOWN, room))
     rows = [_row(call, width) for call in calls[:_SHOWN_CALLS]]
-    output.table(rows, _COLUMNS, empty="nothing was called")
+    output.table(rows, _COLUMNS, empty="no tool was called")
     if len(done.calls) > len(rows):
-        output.note(f"… and {len(done.calls) - len(rows)} more: --json has all")
+        output.note(f"… and {len(done.calls) - len(rows)} more. Pass --json to see all")
     if done.results:
         results = _results(done)
         output.record(results, {label: label for label in results}, title="Results")
     if done.made_up:
         names = ", ".join(sorted(done.made_up))
-        output.warn(plain(f"made up, for want of a stub or a tool: {names}"))
-        output.note("  --stubs FILE says what they give, --tools TARGET and --url URL run them")
+        output.warn(plain(f"results were generated, because stubs and tools are missing: {names}"))
+        output.note(
+            "  Pass --stubs FILE to set results, or --tools TARGET or --url URL to call tools"
+        )
     for sentence in reasons:
         output.warn(plain(sentence))
 
 
 def _results(done: "Simulation") -> dict[str, str]:
-    """The results by what people call them: the name of an output, or its port and path."""
+    """Return the results by label: the name of an output, or its port, and its path."""
     found = {}
-    for each in done.results:
-        path = f"[{','.join(map(str, each.path))}]" if each.path else ""
-        value = json.dumps(each.value, ensure_ascii=False)
-        found[plain(f"{each.name or each.source}{path}")] = value
+    for result in done.results:
+        path = f"[{','.join(map(str, result.path))}]" if result.path else ""
+        value = json.dumps(result.value, ensure_ascii=False)
+        found[plain(f"{result.name or result.source}{path}")] = value
     return found
 
 
@@ -232,7 +240,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _draw(document: "Document", done: "Simulation", path: Path) -> None:
-    """Draw what came of the runs of each vertex."""
+    """Draw the states of the runs of each vertex."""
     from nexus_tools.tool import Answer
     from nexus_tools.workflow import VertexState, draw_svg
 
@@ -240,8 +248,8 @@ def _draw(document: "Document", done: "Simulation", path: Path) -> None:
     counts = {vertex.name: Counter[str]() for vertex in document.vertices}
     for run, call in last.items():
         counts[run.vertex]["settled" if isinstance(call.outcome, Answer) else "failed"] += 1
-    for each in done.waiting:
-        counts[each.run.vertex]["waiting"] += 1
+    for blocked in done.waiting:
+        counts[blocked.run.vertex]["waiting"] += 1
     states = {name: VertexState(**count) for name, count in counts.items()}
     path.write_text(draw_svg(document, states), encoding="utf-8")
 

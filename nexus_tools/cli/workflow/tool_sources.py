@@ -1,4 +1,4 @@
-"""Where the tools of a workflow are found: Python files and servers; options and use."""
+"""The options `--tools`, `--url` and `--ca-file`, for the tools of a workflow."""
 
 import functools
 import shlex
@@ -23,23 +23,25 @@ _OPTIONS = (
         metavar="TARGET",
         multiple=True,
         shell_complete=complete_files,
-        help="The tools of this Python file or module.",
+        help="Use the tools of this Python file or module. May be repeated.",
     ),
-    click.option("--url", "urls", multiple=True, help="The tools of this server, or this tool."),
+    click.option(
+        "--url", "urls", multiple=True, help="Use this tool or server of tools. May be repeated."
+    ),
     CA_FILE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSources:
-    """The Python targets and the URLs that were named."""
+    """The Python targets and URLs of the options."""
 
     targets: tuple[str, ...]
     urls: tuple[str, ...]
     ca_file: Path | None
 
     def typed(self) -> list[str]:
-        """The options as they are typed."""
+        """Return the options as command line arguments."""
         options = {"--tools": self.targets, "--url": self.urls}
         options["--ca-file"] = (str(self.ca_file),) if self.ca_file else ()
         return [
@@ -53,9 +55,11 @@ class ToolSources:
     async def open(
         self,
     ) -> "AsyncIterator[tuple[Mapping[str, ToolDefinition], Mapping[str, ToolFunction]]]":
-        """The time in which the tools can be called: definitions, and functions, by FQN.
+        """Open the tools while the block runs; yields definitions and functions by FQN.
 
-        Who names none does without what calls them. Raises as `load` and `served_definitions` do.
+        Without options, the modules that call tools are not imported. Raises the errors of `load`
+        and
+        `served_definitions`.
         """
         if not (self.targets or self.urls):
             yield {}, {}
@@ -67,7 +71,7 @@ class ToolSources:
 
 
 def takes_tools(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that looks for tools: gets `ToolSources` as `sources`."""
+    """Decorate a command that uses tools: it gets `ToolSources` as `sources`."""
 
     @functools.wraps(command)
     def wrapped(

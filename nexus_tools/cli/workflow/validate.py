@@ -1,4 +1,4 @@
-"""`nexus-tools workflow validate`: whether a workflow keeps the rules."""
+"""The command `nexus-tools workflow validate`."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ _ALIKE = 0.9
 
 @click.command()
 @click.argument("file", shell_complete=complete_files)
-@click.option("--strict", is_flag=True, help="Take warnings for errors.")
-@click.option("--registry", is_flag=True, help="Check it against the tools that are registered.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--registry", is_flag=True, help="Check the workflow against the registered tools.")
 @ASK_DOMAIN
 @takes_tools
 @reads
@@ -38,14 +38,19 @@ async def command(
     ask: bool | None,
     sources: ToolSources,
 ) -> None:
-    """Check whether the workflow in FILE keeps the rules.
+    """Validate the workflow in FILE.
 
-    FILE is a JSON document, on stdin for `-`, a folder with a `workflow.json`, or a Python file
-    with a `Workflow`; `report.py:flow` names one of several. Each violation is shown with its rule,
-    its place in the file and a JSON pointer. Where tools are named, it is checked besides whether
-    they have the ports and variants that the document uses; with --registry also whether they are
-    active, accept leaders in common, sign where they have to, and belong to whom their domains say.
-    The exit code is 7 if there is an error.
+    FILE is a JSON document (`-` for stdin), a folder with a `workflow.json`, or a Python file with
+    a
+    `Workflow`; `report.py:flow` selects one of several. Each violation is listed with its rule, its
+    location in the file, and a JSON pointer.
+
+    With --tools or --url, the ports and variants in the document are compared with the tools. With
+    --registry, the registered tools are compared too. They must be active, accept common leaders,
+    sign
+    answers where required, and have owners that their domains confirm. The exit code is 7 if there
+    is
+    an error.
     """
     with session.output.progress(f"checking {file}"):
         async with sources.open() as (definitions, _):
@@ -74,7 +79,7 @@ async def command(
 
 
 def _unknown(document: "Document | None", definitions: "Mapping[str, ToolDefinition]") -> list[str]:
-    """The tools of a workflow of which nothing is known."""
+    """Return the tools of a workflow that have no known definition."""
     from nexus_tools.workflow import TOOLS_THAT_WAIT
 
     fqns = (vertex.fqn for vertex in document.vertices) if document else ()
@@ -85,17 +90,17 @@ def _unknown(document: "Document | None", definitions: "Mapping[str, ToolDefinit
 def _not_compared(unknown: "Sequence[str]", definitions: "Mapping[str, ToolDefinition]") -> str:
     listed = ", ".join(_with_meant(fqn, definitions) for fqn in unknown[:_MOST_LISTED])
     more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
-    return plain(f"not compared with their tools, which were not given: {listed}{more}.")
+    return plain(f"not compared, because their definitions are missing: {listed}{more}.")
 
 
 def _with_meant(fqn: str, definitions: "Mapping[str, ToolDefinition]") -> str:
-    """An FQN, and behind it the one that it may be misspelt of: tools of a domain are alike."""
+    """Return an FQN, with a suggestion if it looks like a misspelled known one."""
     meant = suggestion(fqn, definitions, cutoff=_ALIKE)
     return f"{fqn} ({meant})" if meant else fqn
 
 
 def _simulated(file: str, document: "Document", sources: ToolSources) -> str:
-    """The command that executes a workflow, with all that it needs but the values of its inputs."""
+    """Return the command that simulates the workflow, with placeholders for input values."""
     from nexus_tools.workflow import needed_names
 
     group, *others = document.groups()

@@ -1,4 +1,4 @@
-"""What a running execution waits for, as commands print it."""
+"""The output of what a running execution waits for."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,39 +15,39 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 _LOOK_S = 3.0
-"""What holds from one look to the next is told: the rest goes on by itself."""
+"""Interval between reads. A wait is reported if two consecutive reads find it."""
 _PATIENCE_MS = 10_000
-"""How long a tool may take before somebody who watches is told."""
+"""How long a tool may take before the wait is reported."""
 _MOST = 5
 
 Tell = Callable[["Sequence[Wait]"], None]
 
 
 def sentences(waits: "Sequence[Wait]") -> list[str]:
-    """What it waits for, for people: the first of many."""
-    told = [plain(each.sentence) for each in waits[:_MOST]]
+    """Return the first waits as sentences, and the number of others."""
+    told = [plain(wait.sentence) for wait in waits[:_MOST]]
     more = len(waits) - _MOST
     return told if more <= 0 else [*told, f"and {units.count(more, 'other')}"]
 
 
 def waits_document(waits: "Sequence[Wait]") -> list[dict[str, Any]]:
-    """What it waits for, as JSON; what does not apply is null."""
+    """Return the waits as JSON, with null for fields that do not apply."""
     return [
         {
-            "what": each.what.value,
-            "sentence": each.sentence,
-            "vertex": each.run.vertex if each.run else None,
-            "path": list(each.run.path) if each.run else None,
-            "invocation": None if each.invocation is None else str(each.invocation),
-            "leaders": [str(leader) for leader in each.leaders],
-            "who": None if each.who is None else str(each.who),
-            "question": each.question or None,
-            "since_ms": each.since_ms,
-            "until_ms": each.until_ms,
-            "needed_mist": each.needed_mist,
-            "funds_mist": each.funds_mist,
+            "what": wait.what.value,
+            "sentence": wait.sentence,
+            "vertex": wait.run.vertex if wait.run else None,
+            "path": list(wait.run.path) if wait.run else None,
+            "invocation": None if wait.invocation is None else str(wait.invocation),
+            "leaders": [str(leader) for leader in wait.leaders],
+            "who": None if wait.who is None else str(wait.who),
+            "question": wait.question or None,
+            "since_ms": wait.since_ms,
+            "until_ms": wait.until_ms,
+            "needed_mist": wait.needed_mist,
+            "funds_mist": wait.funds_mist,
         }
-        for each in waits
+        for wait in waits
     ]
 
 
@@ -55,7 +55,7 @@ def waits_document(waits: "Sequence[Wait]") -> list[dict[str, Any]]:
 async def telling(
     nexus: "Nexus", execution: "Address", tell: Tell, tell_away: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Tell in here what an execution waits for, whenever it waits for something else."""
+    """Report the waits of an execution whenever they change, while the block runs."""
     task = asyncio.create_task(_tell(nexus, execution, tell, tell_away))
     try:
         yield
@@ -80,30 +80,30 @@ async def _tell(
                 tell_away(f"the node at {nexus.client.network.url} does not respond")
             is_away = True
         except NexusError:
-            pass  # whoever follows it says so
+            pass  # the follower of the execution reports the error
         else:
             is_away = False
-            lasting = [each for each in waits if _key(each) in seen]
-            seen = {_key(each) for each in waits}
-            if {_key(each) for each in lasting} - told:
+            lasting = [wait for wait in waits if _key(wait) in seen]
+            seen = {_key(wait) for wait in waits}
+            if {_key(wait) for wait in lasting} - told:
                 tell(lasting)
-            told = {_key(each) for each in lasting}
+            told = {_key(wait) for wait in lasting}
         await asyncio.sleep(_LOOK_S)
 
 
 async def _look(nexus: "Nexus", execution: "Address") -> "list[Wait]":
-    """What it waits for, but for tools that work on it."""
+    """Return the current waits, except for tools that have only just been called."""
     from nexus_tools.registry import WaitsFor
 
     waits = await nexus.executions.waits(await nexus.executions.state(execution))
     now_ms = await nexus.client.now_ms()
     return [
-        each
-        for each in waits
-        if each.what is not WaitsFor.OUTCOME or now_ms - (each.since_ms or 0) >= _PATIENCE_MS
+        wait
+        for wait in waits
+        if wait.what is not WaitsFor.OUTCOME or now_ms - (wait.since_ms or 0) >= _PATIENCE_MS
     ]
 
 
 def _key(wait: "Wait") -> Any:
-    """What is told once: of all runs of a vertex, the first."""
+    """Return the identity of a wait. Runs of the same vertex are reported once."""
     return wait.what, wait.run and wait.run.vertex

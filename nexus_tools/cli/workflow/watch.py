@@ -1,4 +1,4 @@
-"""`nexus-tools workflow watch`: an execution as it goes on."""
+"""The command `nexus-tools workflow watch`, which follows an execution."""
 
 import json
 import sys
@@ -36,14 +36,15 @@ Draw = Callable[["ExecutionState"], None]
 @click.argument("execution")
 @reads
 async def command(session: Session, *, execution: str) -> None:
-    """Follow an EXECUTION until it has ended: on a terminal with a picture of its walks.
+    """Follow an EXECUTION until it ends. On a terminal, a diagram shows its progress.
 
-    What it waits for is told in a sentence. Ctrl-C ends the watching alone. While the node is away
-    it waits. The exit code is 1 if the execution ended before it was done.
+    Ctrl-C only stops watching. While the node is unreachable the command waits. The exit code is 1
+    if
+    the execution ends before it completes.
 
-    With --json a document on each line: an event with its fields in Move; `waits_for` alone,
-    whenever it waits for something else; and last, the execution as
-    `nexus-tools workflow show` has it.
+    With --json each line is a document: an event with its Move fields; `waits_for`, whenever the
+    execution waits for something else; and at the end the execution as in `nexus-tools workflow
+    show`.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -70,14 +71,14 @@ def _tell(output: Output, waits: "Sequence[Wait]") -> None:
 
 
 def _echo_document(document: Any) -> None:
-    """Print a document on a line of its own."""
+    """Print a document on one line."""
     click.echo(escaped_json(json.dumps(document, ensure_ascii=False, default=str)))
 
 
 async def _follow(
     session: Session, nexus: "Nexus", place: "Address", draw: Draw
 ) -> "ExecutionState":
-    """The execution at its end; on the way what happens is printed."""
+    """Print the events of the execution, and return its state at the end."""
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.registry import OF_EXECUTIONS, OF_RUNS, Following
     from nexus_tools.sui.client import EventRecord, follow_events
@@ -101,9 +102,9 @@ async def _follow(
                 else:
                     _print_line(item.timestamp_ms, event, following, state)
             state = await nexus.executions.state(place)
-            for each in state.runs.values():  # those that were requested before
-                if each.invocation is not None and each.invocation.attempt is not None:
-                    following.attempts[each.invocation.id] = each.invocation.attempt
+            for run in state.runs.values():  # invocations that were requested before
+                if run.invocation is not None and run.invocation.attempt is not None:
+                    following.attempts[run.invocation.id] = run.invocation.attempt
             draw(state)
             if state.is_ended:
                 return state
@@ -112,9 +113,9 @@ async def _follow(
 
 @contextmanager
 def _drawing(session: Session) -> Iterator[Draw]:
-    """Draws on a terminal, over what was drawn before; elsewhere nothing.
+    """Draw repeatedly in the same place on a terminal; draw nothing elsewhere.
 
-    What is higher than the terminal cannot be drawn over: it is drawn once it has ended.
+    A diagram that is higher than the terminal cannot be redrawn, so it is drawn at the end.
     """
     if session.output.as_json or not sys.stdout.isatty():
         yield lambda _: None
@@ -133,7 +134,7 @@ def _drawing(session: Session) -> Iterator[Draw]:
                 live.update(drawn, refresh=True)
             elif not is_told:
                 is_told = True
-                session.output.note("the picture is higher than the terminal: it comes at the end")
+                session.output.note("the diagram is higher than the terminal: shown at the end")
 
         yield draw
 
@@ -147,21 +148,21 @@ def _print_line(
 
 
 def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
-    """What happened, in words; empty where that is of no interest."""
+    """Return an event as text, or an empty string for an irrelevant event."""
     from nexus_tools.contracts.move_bindings.workflows import execution as moves
 
     match event:
         case moves.ExecutionShort():
             needed, funds = units.sui(event.needed_mist), units.sui(event.funds_mist)
-            return f"! short of funds: {needed} needed, {funds} there (workflow refill)"
+            return f"! insufficient funds: {needed} needed, {funds} available (workflow refill)"
         case moves.ExecutionRefilled() | moves.ExecutionRefunded():
-            where = "of funds" if isinstance(event, moves.ExecutionRefilled) else "came back"
+            where = "of funds" if isinstance(event, moves.ExecutionRefilled) else "refunded"
             return f"+ {units.sui(event.amount_mist)} {where}"
         case moves.ExecutionStopped():
             how = event.status.replace("_", " ")
-            return f"! {how}: nothing more is requested, and what is under way is still closed"
+            return f"! {how}: nothing more is requested, and pending invocations are still closed"
         case moves.ExecutionEnded():
-            return f"{event.status.replace('_', ' ')}, {units.sui(event.refund_mist)} came back"
+            return f"{event.status.replace('_', ' ')}, {units.sui(event.refund_mist)} refunded"
         case moves.RunRefused():
             return f"✗ {_name(state, event.run)} not requested: {event.reason}"
     attempt = following.attempts.get(getattr(event, "invocation", state.execution.id))

@@ -1,4 +1,4 @@
-"""A workflow as a command finds it, in JSON or Python, and where what is wrong with it stands."""
+"""Reading of workflows in JSON or Python, with the locations of violations."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ DOCUMENT = "workflow.json"
 """The name of the document in a project."""
 
 _COLUMNS = {
-    "place": "Place",
+    "place": "Location",
     "severity": "Severity",
     "rule": "Rule",
     "pointer": "Pointer",
@@ -32,10 +32,11 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WorkflowFile:
-    """A file, its document, and what is wrong with it; no document if it has not the shape of one.
+    """A file, its document, and its violations. The document is None if it cannot be parsed.
 
-    `rows` are the violations with their places, which `place` finds. In Python it may say as what,
-    and with which description, it is to be published. `tools` are those that are known, by FQN.
+    `rows` are the violations with their locations, which `place` computes. A Python file may also
+    set
+    the FQN and the description. `tools` are the known tools by FQN.
     """
 
     name: str
@@ -47,46 +48,46 @@ class WorkflowFile:
     tools: "Mapping[str, ToolPorts]" = field(default_factory=dict)
 
     def with_violations(self, violations: "Iterable[Violation]") -> "WorkflowFile":
-        """The same with more violations of its document, those left out that it has already."""
+        """Return a copy with more violations, without duplicates."""
         more = (row for row in map(self.place, violations) if row not in self.rows)
         return replace(self, rows=[*self.rows, *more])
 
     @property
     def errors(self) -> list[Row]:
-        """The violations that make it unfit."""
+        """The violations that make the workflow invalid."""
         return [row for row in self.rows if row["severity"] == "error"]
 
     def print_violations(self, output: Output, *, aside: bool = False) -> None:
-        """Print a table of them for people, if there are any."""
+        """Print a table of the violations, if there are any."""
         if self.rows and not output.as_json:
             output.table(self.rows, _COLUMNS, empty="", aside=aside)
 
     def invalid(self) -> ValidationError:
-        """The error that goes with violations."""
+        """Return the error for the violations."""
         details = {"violations": self.errors}
-        if self.errors and all(each["rule"] == "unregistered" for each in self.errors):
-            lacking = len({each["message"] for each in self.errors})
+        if self.errors and all(error["rule"] == "unregistered" for error in self.errors):
+            lacking = len({error["message"] for error in self.errors})
             return ValidationError(
                 "workflow_invalid",
-                f"{self.name} keeps the rules, but {units.count(lacking, 'tool')} of it"
+                f"{self.name} is valid, but {units.count(lacking, 'tool')} of it"
                 f" {'is' if lacking == 1 else 'are'} not registered on this network",
-                hint="`nexus-tools tool register` registers a tool; -n names another network",
+                hint="Run `nexus-tools tool register`, or select another network with -n.",
                 details=details,
             )
         count = len(self.errors)
-        rules = "a rule" if count == 1 else f"rules in {count} places"
-        return ValidationError("workflow_invalid", f"{self.name} breaks {rules}", details=details)
+        rules = units.count(count, "error")
+        message = f"{self.name} is invalid: {rules}"
+        return ValidationError("workflow_invalid", message, details=details)
 
 
 def read_workflow(
     name: str, definitions: "Mapping[str, ToolDefinition] | None" = None, *, strict: bool = False
 ) -> WorkflowFile:
-    """The workflow in a file, with all its violations; with `strict` warnings are errors.
+    """Read the workflow in a file, with all its violations; `strict` turns warnings into errors.
 
-    It is a JSON document, on stdin for `-`, in a folder `workflow.json`, or a `Workflow` in a
-    Python file, and is held against the `definitions` that are known, by FQN, and against the tools
-    that the package itself has. Raises `file_unreadable` or `json_invalid`, or as `load_module` and
-    the author's own lines do.
+    The file is a JSON document, `-` for stdin, a folder with `workflow.json`, or a Python file with
+    a `Workflow`. It is checked against `definitions` by FQN, and against the package's own tools.
+    The errors are `file_unreadable` or `json_invalid`, those of `load_module`, or the author's own.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
@@ -124,13 +125,15 @@ def _from_json(name: str, *, strict: bool) -> WorkflowFile:
         place = {"place": f"{name}:{line}:{column}", "line": line, "column": column}
         return {**violation, **place, "severity": _severity(violation, strict=strict)}
 
-    return WorkflowFile(name, document, list(map(row, found)), lambda each: row(each.as_json()))
+    return WorkflowFile(
+        name, document, list(map(row, found)), lambda violation: row(violation.as_json())
+    )
 
 
 def _mismatches(
     document: "Document", definitions: "Mapping[str, ToolDefinition]"
 ) -> "Iterator[Violation]":
-    """Where a document uses ports and variants that tools do not have; others may be anywhere."""
+    """Yield uses of ports and variants that known tools do not have."""
     from nexus_tools.workflow import ToolFacts, lint_interfaces
 
     facts = {fqn: ToolFacts(definition) for fqn, definition in definitions.items()}
@@ -141,7 +144,7 @@ def _mismatches(
 def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
     from nexus_tools.tool_server import load_module
 
-    read_bytes(place)  # whoever names no file is told so as of a JSON document
+    read_bytes(place)  # report a missing file like that of a JSON document
     flow = _workflow(load_module(place), name, attribute)
     document = None
     try:
@@ -166,7 +169,7 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
 
 
 def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
-    """The workflow that a module has, or that an attribute of it is."""
+    """Return the only workflow in a module, or the one in an attribute."""
     from nexus_tools.workflow import Workflow
 
     found = {key: value for key, value in vars(module).items() if isinstance(value, Workflow)}
@@ -174,8 +177,8 @@ def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
         found = {key: value for key, value in found.items() if key == attribute}
     if len({*map(id, found.values())}) == 1:
         return next(iter(found.values()))
-    message = f"{name} has {len(found) or 'no'} workflow{'s' if len(found) > 1 else ''}"
-    hint = f"name one: {name}:{next(iter(found))}" if found else "assign a Workflow to a variable"
+    message = f"expected one workflow in {name}, found {len(found)}"
+    hint = f"Pass {name}:{next(iter(found))}." if found else "Assign a Workflow to a variable."
     raise UsageError("workflow_unclear", message, hint=hint)
 
 
@@ -186,9 +189,9 @@ def _severity(row: Mapping[str, Any], *, strict: bool) -> str:
 def valid_workflow(
     output: Output, name: str, definitions: "Mapping[str, ToolDefinition]"
 ) -> "tuple[Document, Mapping[str, ToolPorts]]":
-    """The document in a file that breaks no rule, and the tools that are known, by FQN.
+    """Return the document in a file without errors, and the known tools by FQN.
 
-    Raises `workflow_invalid` behind a table.
+    Raises `workflow_invalid` after printing a table of violations.
     """
     found = read_workflow(name, definitions)
     if found.document is None or found.errors:

@@ -69,7 +69,7 @@ def owner(builder: TransactionBuilder, package: Package, admin: ObjectInput) -> 
 
     Returns `&Owner`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "admin", "owner", [_inputs.read(builder, admin)])
 

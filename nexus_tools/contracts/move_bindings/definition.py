@@ -200,7 +200,7 @@ def function(builder: TransactionBuilder, package: Package, definition: Argument
 
     Returns `&Option<Function>`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "definition", "function", [definition])
 

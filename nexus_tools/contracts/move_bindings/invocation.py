@@ -662,7 +662,7 @@ def inputs(builder: TransactionBuilder, package: Package, invocation: ObjectInpu
 
     Returns `&Ports`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(
         package.id, "invocation", "inputs", [_inputs.read(builder, invocation)]
@@ -748,6 +748,6 @@ def state(builder: TransactionBuilder, package: Package, invocation: ObjectInput
 
     Returns `&State`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "invocation", "state", [_inputs.read(builder, invocation)])

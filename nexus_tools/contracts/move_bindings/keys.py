@@ -42,7 +42,7 @@ def keys(builder: TransactionBuilder, package: Package, keys: Argument) -> Resul
 
     Returns `&vector<vector<u8>>`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "keys", "keys", [keys])
 

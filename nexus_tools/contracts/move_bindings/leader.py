@@ -478,7 +478,7 @@ def owner(builder: TransactionBuilder, package: Package, leader: ObjectInput) ->
 
     Returns `&Owner`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "leader", "owner", [_inputs.read(builder, leader)])
 
@@ -488,7 +488,7 @@ def keys(builder: TransactionBuilder, package: Package, leader: ObjectInput) -> 
 
     Returns `&Keys`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "leader", "keys", [_inputs.read(builder, leader)])
 
@@ -498,6 +498,6 @@ def collateral(builder: TransactionBuilder, package: Package, leader: ObjectInpu
 
     Returns `&Collateral`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "leader", "collateral", [_inputs.read(builder, leader)])

@@ -216,7 +216,7 @@ def settings(builder: TransactionBuilder, package: Package, leader_registry: Obj
 
     Returns `&LeaderSettings`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(
         package.id, "leader_registry", "settings", [_inputs.read(builder, leader_registry)]

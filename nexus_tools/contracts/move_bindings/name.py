@@ -112,7 +112,7 @@ def owner(builder: TransactionBuilder, package: Package, name: ObjectInput) -> R
 
     Returns `&Owner`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "name", "owner", [_inputs.read(builder, name)])
 

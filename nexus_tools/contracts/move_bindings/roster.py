@@ -36,7 +36,7 @@ class Roster(MoveStruct, Generic[T], frozen=True):
 
     @staticmethod
     def bcs(of_t: _bcs.Codec[T]) -> _bcs.Codec[Roster[T]]:
-        """The codec, by those of the type arguments."""
+        """Return the codec, given the codecs of the type arguments."""
         return _bcs.struct(Roster, _bcs.vector(of_t))
 
 
@@ -47,7 +47,7 @@ def entries(
 
     Returns `&vector<T>`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "roster", "entries", [roster], [t_type])
 

@@ -63,6 +63,6 @@ def path(builder: TransactionBuilder, package: Package, run: Argument) -> Result
 
     Returns `&vector<u32>`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "run", "path", [run])

@@ -109,7 +109,7 @@ def ports(builder: TransactionBuilder, package: Package, state: Argument) -> Res
 
     Returns `&Ports`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "state", "ports", [state])
 

@@ -913,7 +913,7 @@ def definition(builder: TransactionBuilder, package: Package, tool: ObjectInput)
 
     Returns `&Definition`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "tool", "definition", [_inputs.read(builder, tool)])
 
@@ -1007,7 +1007,7 @@ def keys(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Re
 
     Returns `&Keys`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "tool", "keys", [_inputs.read(builder, tool)])
 
@@ -1017,6 +1017,6 @@ def collateral(builder: TransactionBuilder, package: Package, tool: ObjectInput)
 
     Returns `&Collateral`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "tool", "collateral", [_inputs.read(builder, tool)])

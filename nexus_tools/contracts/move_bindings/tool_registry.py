@@ -204,7 +204,7 @@ def settings(builder: TransactionBuilder, package: Package, tool_registry: Objec
 
     Returns `&ToolSettings`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(
         package.id, "tool_registry", "settings", [_inputs.read(builder, tool_registry)]

@@ -268,7 +268,7 @@ def values(builder: TransactionBuilder, package: Package, ports: Argument) -> Re
 
     Returns `&VecMap<String, Value>`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "value", "values", [ports])
 

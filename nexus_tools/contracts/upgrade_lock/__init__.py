@@ -1,6 +1,6 @@
-"""The Move package `upgrade_lock`, as Python sees it: `move` has its module.
+"""The Move package `upgrade_lock` from the Python side; `move` has its generated bindings.
 
-It stands by itself: any package may be locked, ours is one of them.
+It does not depend on our other packages and can lock any package. Start reading with `locks`.
 """
 
 from nexus_tools.contracts.upgrade_lock.changes import UpgradeChanges

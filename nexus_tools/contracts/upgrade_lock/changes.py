@@ -1,7 +1,8 @@
-"""What an upgrade changes, before it is one: the modules that are proposed beside those on chain.
+"""Changes that a proposed upgrade would make to the newest version of a package.
 
-Nobody can simulate a proposed upgrade: for 14 days the lock hands out no ticket for it. What the
-chain will then ask of its modules is known before, and so is what readers of a proposal look for.
+A proposed upgrade cannot be simulated, because the lock issues no ticket for 14 days. The chain's
+upgrade rules are known, so they are checked here, together with the changes that reviewers look
+for.
 """
 
 from typing import Self
@@ -22,11 +23,11 @@ from nexus_tools.sui.types.object import MovePackage
 
 
 class UpgradeChanges(Struct, frozen=True):
-    """Modules by their names, sorted: those with other code, new ones, those that are missing.
+    """The changed, added and removed modules of an upgrade, by name and sorted.
 
-    `inits` are the added modules with `init`. `dependencies` are packages that the newest version
-    is not linked to, in these versions. `incompatible` says why the chain would refuse the upgrade;
-    it is empty if the rules for upgrades allow it.
+    `inits` are the added modules with `init`. `dependencies` are package versions that the newest
+    version does not link to. `incompatible` is the reason why the chain would refuse the upgrade,
+    or empty if the upgrade rules allow it.
     """
 
     changed: tuple[str, ...]
@@ -38,10 +39,10 @@ class UpgradeChanges(Struct, frozen=True):
 
     @classmethod
     def between(cls, newest: MovePackage, upgraded: CompiledPackage, policy: UpgradePolicy) -> Self:
-        """What becomes of the newest version of a package. Raises `MalformedModule`."""
+        """Return the changes to the newest version of a package. Raises `MalformedModule`."""
         original = original_id(newest)
         before = dict(newest.modules)
-        # Published modules name themselves by the first version, compiled ones by 0x0.
+        # Published modules have the address of the first version, compiled ones 0x0.
         moved = [relocate(code, original) for code in upgraded.modules]
         modules = {module.name: module for module in map(deserialize, moved)}
         after = dict(zip(modules, moved, strict=True))

@@ -1,4 +1,4 @@
-"""Where `upgrade_lock` is published on a chain, and whether it is what comes with us."""
+"""The deployment of `upgrade_lock` on a chain, and the verification of a published one."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -19,12 +19,12 @@ from nexus_tools.sui.types.object import MovePackage, Shared
 
 
 def load_lock_package() -> CompiledPackage:
-    """The package `upgrade_lock` that ships with this release. Raises `package_missing`."""
+    """Return the package `upgrade_lock` that ships with this release. Raises `package_missing`."""
     return load_package(__package__)
 
 
 class LockDeployment(Struct, frozen=True):
-    """`upgrade_lock` on one chain: its only version, and the object that all locks come from."""
+    """`upgrade_lock` on one chain: its only version, and the object that creates all locks."""
 
     package_id: Address
     locks: Address
@@ -32,9 +32,9 @@ class LockDeployment(Struct, frozen=True):
 
     @classmethod
     async def publish(cls, client: SuiClient, *, dry_run: bool = False) -> tuple[Sent, Self | None]:
-        """Publish it, immutable from its first moment; None in a dry run. Once for a chain will do.
+        """Publish `upgrade_lock`, immutable from the start. One publication per chain is enough.
 
-        Raises as `SuiClient.execute` does.
+        The deployment is None in a dry run. Raises as `SuiClient.execute` does.
         """
         package, builder = load_lock_package(), TransactionBuilder()
         cap = builder.publish(package.modules, package.dependencies)
@@ -46,50 +46,52 @@ class LockDeployment(Struct, frozen=True):
 
     @classmethod
     async def of(cls, client: SuiClient, published: Executed) -> Self:
-        """Return what the transaction of `publish` made."""
+        """Return the deployment that the transaction of `publish` created."""
         (locks,) = published.created_of("upgrade_lock", "Locks")
         return cls(published.published(), locks, await client.chain_id())
 
     @classmethod
     async def find(cls, client: SuiClient, package_id: Address) -> Self:
-        """A published one that is to be trusted: our modules, byte for byte, and immutable.
+        """Return a published deployment after verifying that it has our modules and is immutable.
 
         Raises `package_unknown`, `lock_not_genuine` or `lock_not_immutable`.
         """
         value = await client.object(package_id)
-        found = None if value is None else await client.transaction(value.previous_transaction)
-        if value is None or found is None or not isinstance(value.data, MovePackage):
+        publication = (
+            None if value is None else await client.transaction(value.previous_transaction)
+        )
+        if value is None or publication is None or not isinstance(value.data, MovePackage):
             raise NotFoundError(
                 "package_unknown",
-                f"{client.network.name} knows no package {package_id}",
-                hint="check the id, or use a node that keeps the package's transaction",
+                f"the package {package_id} does not exist on {client.network.name}",
+                hint="Check the ID, or use a node that has the package's transaction.",
             )
         ours = load_lock_package().modules
         if compiled_modules(value, package_id) != set(ours) or value.data.version != 1:
             raise NotAllowedError(
                 "lock_not_genuine",
                 f"the package {package_id} is not the upgrade_lock that comes with nexus-tools",
-                hint="it may let its publisher take packages out: do not trust what it locks",
+                hint="Do not trust its locks. Its publisher may be able to unlock packages.",
             )
-        return cls(package_id, _only_locks(found, package_id), await client.chain_id())
+        return cls(package_id, _only_locks(publication, package_id), await client.chain_id())
 
     @classmethod
     def parse(cls, document: object) -> Self:
-        """Read what `as_json` gave. Raises `deployment_invalid`."""
+        """Parse the result of `as_json`. Raises `deployment_invalid`."""
         try:
             return convert(document, cls, dec_hook=_address)
         except MsgspecError as error:
-            reason = f"this is no deployment of upgrade_lock: {error}"
+            reason = f"not a valid deployment of upgrade_lock: {error}"
             raise ValidationError("deployment_invalid", reason) from None
 
     def as_json(self) -> dict[str, str]:
-        """The deployment as a document of flat texts."""
+        """Return the deployment as a flat JSON document of strings."""
         document: dict[str, str] = to_builtins(self, enc_hook=str)
         return document
 
     @property
     def package(self) -> Package:
-        """The package, as its bindings take it."""
+        """The package, as its bindings expect it."""
         return Package.at(self.package_id)
 
     @property
@@ -99,35 +101,35 @@ class LockDeployment(Struct, frozen=True):
 
     @property
     def decoder(self) -> Decoder:
-        """What decodes objects and events of the package."""
+        """The decoder for objects and events of the package."""
         return TYPES.at(self.package)
 
 
 def _only_locks(executed: Executed, package_id: Address) -> Address:
-    """The `Locks` of a transaction that published the package and kept no way to upgrade it.
+    """Return the `Locks` of the publishing transaction, if no `UpgradeCap` can have survived it.
 
-    A cap that is destroyed in the transaction that made it leaves no trace. One that is kept is
-    among the created objects, or inside of one, or inside of an object that was changed: so there
-    may be none of these but the `Locks`, which cannot hold it, and the coins that paid.
+    A cap that is destroyed in the transaction that created it leaves no trace. A surviving cap
+    would be a created object, or inside a created or changed object. So the transaction may write
+    only the `Locks`, which cannot contain the cap, and the coins that paid.
     """
     locks = [
-        each.object_id
-        for each in executed.created()
-        if each.type.address == package_id
-        and (each.type.module, each.type.name) == ("upgrade_lock", "Locks")
-        and isinstance(each.owner, Shared)
+        created.object_id
+        for created in executed.created()
+        if created.type.address == package_id
+        and (created.type.module, created.type.name) == ("upgrade_lock", "Locks")
+        and isinstance(created.owner, Shared)
     ]
-    others = [
+    survivors = [
         object_id
         for object_id, change in executed.effects.changed_objects
         if isinstance(change.output, ObjectWrite) and object_id not in (*locks, *_coins(executed))
     ]
-    if len(locks) != 1 or others:
+    if len(locks) != 1 or survivors:
         raise NotAllowedError(
             "lock_not_immutable",
             f"the transaction that published {package_id} did not make it immutable",
-            hint="whoever has its UpgradeCap can replace its code: do not trust what it locks",
-            details={"objects": [str(each) for each in others]},
+            hint="Do not trust its locks. The owner of its UpgradeCap can replace its code.",
+            details={"objects": [str(address) for address in survivors]},
         )
     return locks[0]
 
@@ -143,5 +145,5 @@ def _coins(executed: Executed) -> list[Address]:
 
 def _address(_kind: type, text: object) -> Address:
     if not isinstance(text, str):
-        raise TypeError("an address is a text")  # which `convert` says with the field
+        raise TypeError("expected a string for an address")  # `convert` adds the field
     return Address.parse(text)

@@ -1,4 +1,4 @@
-"""The verbs of locked packages: propose an upgrade, execute it, cancel it, end all upgrades."""
+"""Operations on locked packages: propose, execute and cancel an upgrade, or end all upgrades."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -25,20 +25,20 @@ from nexus_tools.sui.types.type_tag import OBJECT_ID, derived_object_id
 
 
 class Upgrades(StrEnum):
-    """What may happen to the code of a package."""
+    """The ways in which the code of a package can change."""
 
     FREE = "free"
-    """No lock: if its `UpgradeCap` exists, who has it replaces the code at any moment."""
+    """Not locked: the owner of the `UpgradeCap`, if it exists, can replace the code at any time."""
     LOCKED = "locked"
-    """An upgrade waits for 14 days, in which everybody sees it."""
+    """An upgrade is public for 14 days before anyone can execute it."""
     IMMUTABLE = "immutable"
-    """There are no upgrades any more."""
+    """Upgrades are no longer possible."""
 
 
 class PackageUpgrades(Struct, frozen=True):
-    """What may happen to a package. `package` is its first version, `version` counts from 1.
+    """The upgrade state of a package. `package` is its first version; `version` counts from 1.
 
-    `proposal` is None where nothing is proposed that can still be executed.
+    `proposal` is None unless a proposed upgrade can still be executed.
     """
 
     package: Address
@@ -51,10 +51,10 @@ class PackageUpgrades(Struct, frozen=True):
 
 @checks_arguments
 class UpgradeLocks:
-    """The locked packages of a chain. A package is named by any of its versions.
+    """The locked packages of a chain. Any version of a package identifies it.
 
-    With `dry_run`, verbs are simulated. All of them raise `package_not_locked`, and what the chain
-    refuses in the words of the Move sources.
+    With `dry_run`, transactions are simulated. All methods that write raise `package_not_locked`,
+    and the chain's refusals with the messages of the Move sources.
     """
 
     def __init__(
@@ -65,17 +65,17 @@ class UpgradeLocks:
         self.dry_run = dry_run
 
     def rehearsal(self) -> Self:
-        """The same, simulated."""
+        """Return the same client with `dry_run`."""
         return type(self)(self.client, self.deployment, dry_run=True)
 
     # --- Reading
 
     def lock_id(self, original_id: Address) -> Address:
-        """The id of the lock of a package, named by its first version, locked or not."""
+        """Return the ID of the lock of a package, given by its first version, even if unlocked."""
         return derived_object_id(self.deployment.locks, OBJECT_ID, original_id)
 
     async def find(self, original_id: Address) -> UpgradeLock | None:
-        """The lock of a package, named by its first version."""
+        """Return the lock of a package, given by its first version; None if it is not locked."""
         value = await self.client.object(self.lock_id(original_id))
         if value is None:
             return None
@@ -83,7 +83,7 @@ class UpgradeLocks:
         return lock
 
     async def upgrades(self, package: Address) -> PackageUpgrades:
-        """What may happen to a package. Raises `object_unknown` if there is none."""
+        """Return how a package can change. Raises `object_unknown` if it does not exist."""
         versions = await self.client.package_versions(package)
         lock = await self.find(versions[0])
         if lock is None:
@@ -95,9 +95,9 @@ class UpgradeLocks:
         return PackageUpgrades(versions[0], len(versions), kind, lock.owner, lock.offered, proposal)
 
     async def changes(self, package: Address, upgraded: CompiledPackage) -> UpgradeChanges:
-        """What an upgrade would change of the newest version, by the rules of its `UpgradeCap`.
+        """Return the changes of an upgrade to the newest version, under its `UpgradeCap`'s policy.
 
-        Raises `object_unknown` if there is no such package.
+        Raises `object_unknown` if the package does not exist.
         """
         versions = await self.client.package_versions(package)
         lock = await self._require(versions[0])
@@ -108,93 +108,93 @@ class UpgradeLocks:
         return UpgradeChanges.between(value.data, upgraded, UpgradePolicy(policy))
 
     def events(self) -> EventFilter:
-        """A filter for what happens to all locked packages."""
+        """Return a filter for the events of all locked packages."""
         return EventFilter(self.deployment.package_id)
 
     def parse_event(self, event: Event) -> upgrade_lock.AnyEvent | None:
-        """The event as a value; None if it is of another package."""
+        """Return the parsed event; None if it belongs to another package."""
         parsed: upgrade_lock.AnyEvent | None = self.deployment.decoder.event(event)
         return parsed
 
     # --- Locking
 
     async def lock(self, upgrade_cap: Address) -> Sent:
-        """Lock a package in its first version, whose `UpgradeCap` the sender has: for good.
+        """Lock a package forever. It is in its first version, and the sender has its `UpgradeCap`.
 
-        Raises `upgrade_cap_invalid` for the package itself.
+        Raises `upgrade_cap_invalid` if the ID is that of the package.
         """
         value = await self.client.object(upgrade_cap)
         if value is not None and isinstance(value.data, MovePackage):
             raise ValidationError(
                 "upgrade_cap_invalid",
-                f"{upgrade_cap} is a package: what locks it is its UpgradeCap",
-                hint="name the UpgradeCap that `nexus-tools package publish` printed",
+                f"{upgrade_cap} is a package, expected its UpgradeCap",
+                hint="Give the UpgradeCap that `nexus-tools package publish` printed.",
             )
         locks = self.deployment.locks
         return await self._send(
             lambda builder: upgrade_lock.lock(builder, self.deployment.package, locks, upgrade_cap)
         )
 
-    # --- The owner's verbs
+    # --- Operations for the owner
 
     async def propose(self, package: Address, upgraded: CompiledPackage, sources: str) -> Sent:
-        """Propose an upgrade, of which the digest goes on chain; `sources` says where to read it.
+        """Propose an upgrade: its digest is stored on chain, and `sources` says where to review it.
 
-        Raises `init_in_upgrade`, and `upgrade_incompatible` for what could never be executed.
+        Raises `init_in_upgrade`, and `upgrade_incompatible` if it could never be executed.
         """
         changes = await self.changes(package, upgraded)
-        if changes.inits:  # from protocol 130 on it runs for who executes: anybody
+        if changes.inits:  # from protocol 130 on it runs for the executor, who can be anyone
             raise ValidationError(
                 "init_in_upgrade",
                 f"the added module {changes.inits[0]} has `init`, which would run for whoever"
-                " executes the upgrade, and may give away what it makes",
-                hint="make what it makes in a function that only the right one can call",
+                " executes the upgrade, and could give that sender its objects",
+                hint="Create the objects in a function with an access check.",
             )
         if changes.incompatible:
             raise ValidationError(
                 "upgrade_incompatible",
                 f"the chain would refuse the upgrade: {changes.incompatible}",
-                hint="types and public functions stay as they are published: add others",
+                hint="Keep the published types and public functions, and add new ones.",
             )
         return await self._call(package, upgrade_lock.propose, upgraded.digest, sources)
 
     async def cancel(self, package: Address) -> Sent:
-        """Take a proposal back. From the 14th day on somebody may have executed it before."""
+        """Cancel a proposal. From the 14th day on someone may already have executed it."""
         return await self._call(package, upgrade_lock.cancel)
 
     async def make_immutable(self, package: Address) -> Sent:
-        """End all upgrades, at once and for ever."""
+        """End all upgrades of a package, immediately and forever."""
         return await self._call(package, upgrade_lock.make_immutable)
 
     async def offer(self, package: Address, to: Address) -> Sent:
-        """Offer the lock to another owner, who accepts it; to oneself: take an offer back."""
+        """Offer the lock to another owner, who accepts it; offer it to yourself to withdraw."""
         return await self._call(package, upgrade_lock.offer, to)
 
-    # --- Everybody's verbs
+    # --- Operations for anyone
 
     async def accept(self, package: Address) -> Sent:
-        """Take over a lock that was offered to the sender."""
+        """Accept a lock that was offered to the sender."""
         return await self._call(package, upgrade_lock.accept)
 
     async def execute(self, package: Address, upgraded: CompiledPackage) -> Sent:
-        """Carry out the proposal, from the 14th day until the 21st. Raises `not_proposed`."""
+        """Execute the proposal, from the 14th day until the 21st. Raises `not_proposed`."""
         versions = await self.client.package_versions(package)
         lock = await self._require(versions[0])
         proposal = lock.proposal
         if proposal is not None and proposal.digest != upgraded.digest:
             raise ValidationError(
                 "not_proposed",
-                f"the proposed upgrade is {proposal.digest.hex()}, these modules are"
-                f" {upgraded.digest.hex()}",
-                hint=f"its sources are said to be at {proposal.sources}",
+                f"the modules differ from the proposed upgrade: expected digest"
+                f" {proposal.digest.hex()}, got {upgraded.digest.hex()}",
+                hint=f"Use the sources that the proposal names: {proposal.sources}",
             )
 
         def execute(builder: TransactionBuilder) -> None:
-            ours = self.deployment.package
-            ticket = upgrade_lock.authorize(builder, ours, lock.id)
+            lock_package = self.deployment.package
+            ticket = upgrade_lock.authorize(builder, lock_package, lock.id)
             modules, dependencies = upgraded.modules, upgraded.dependencies
             receipt = builder.upgrade(modules, dependencies, versions[-1], ticket)
-            upgrade_lock.commit(builder, ours, lock.id, receipt)
+            upgrade_lock.commit(builder, lock_package, lock.id, receipt)
 
         return await self._send(execute, proposal.executable_at_ms if proposal else None)
 
@@ -215,7 +215,7 @@ class UpgradeLocks:
             raise NotFoundError(
                 "package_not_locked",
                 f"the package {original_id} has no lock from {self.deployment.package_id}",
-                hint="`nexus-tools package lock` locks one in its first version",
+                hint="Lock a package in its first version with `nexus-tools package lock`.",
             )
         return lock
 

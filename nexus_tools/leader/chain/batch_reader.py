@@ -1,4 +1,4 @@
-"""Reads objects for many tasks with few requests: those who ask meanwhile share the next one."""
+"""A reader that combines the reads of many tasks into few requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -10,9 +10,10 @@ V = TypeVar("V")
 
 
 class BatchReader(Generic[K, V]):
-    """Gathers keys while earlier reads are under way; the first one goes at once.
+    """Collects keys while earlier reads are in flight; the first key is read immediately.
 
-    `read` takes up to `batch_size` keys and gives their values in the same order.
+    `read` takes up to `batch_size` keys and returns their values in the same order. At most
+    `parallel` reads are in flight.
     """
 
     def __init__(
@@ -25,55 +26,55 @@ class BatchReader(Generic[K, V]):
         self._read = read
         self._batch_size = batch_size
         self._idle = parallel
-        self._asked: dict[K, list[asyncio.Future[V]]] = {}
+        self._pending: dict[K, list[asyncio.Future[V]]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
     def get(self, key: K) -> "asyncio.Future[V]":
-        """The value of `key`, read after this call; raises what `read` raises.
+        """Return a future of `key`'s value, read after this call; raises what `read` raises.
 
-        Each who asks has a future of its own, which may be cancelled.
+        Each caller has its own future, which it may cancel.
         """
         future: asyncio.Future[V] = asyncio.get_running_loop().create_future()
-        self._asked.setdefault(key, []).append(future)
+        self._pending.setdefault(key, []).append(future)
         self._start()
         return future
 
     def _start(self) -> None:
-        if self._idle and self._asked:
+        if self._idle and self._pending:
             self._idle -= 1
-            task = asyncio.create_task(self._work())
+            task = asyncio.create_task(self._read_batches())
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _work(self) -> None:
+    async def _read_batches(self) -> None:
         try:
-            while self._asked:
-                await asyncio.sleep(0)  # whoever is ready to ask now is in the same batch
-                if self._asked:
+            while self._pending:
+                await asyncio.sleep(0)  # let other tasks that are ready add their keys
+                if self._pending:
                     await self._read_batch()
         finally:
             self._idle += 1
 
     async def _read_batch(self) -> None:
-        batch = dict(list(self._asked.items())[: self._batch_size])
+        batch = dict(list(self._pending.items())[: self._batch_size])
         for key in batch:
-            del self._asked[key]
+            del self._pending[key]
         try:
             values = await self._read(list(batch))
         except asyncio.CancelledError:
             for future in chain(*batch.values()):
                 future.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - each who asked gets it
-            for future in _waiting(chain(*batch.values())):
+        except Exception as error:  # noqa: BLE001 - each caller gets it
+            for future in _not_done(chain(*batch.values())):
                 future.set_exception(error)
-                future.exception()  # read, even if who asked has gone
+                future.exception()  # retrieved, even if the caller has gone
             return
         for futures, value in zip(batch.values(), values, strict=True):
-            for future in _waiting(futures):
+            for future in _not_done(futures):
                 future.set_result(value)
 
 
-def _waiting(futures: "Iterable[asyncio.Future[V]]") -> "Iterator[asyncio.Future[V]]":
-    """Those whose owners have not given up."""
+def _not_done(futures: "Iterable[asyncio.Future[V]]") -> "Iterator[asyncio.Future[V]]":
+    """Return the futures whose owners still wait."""
     return (future for future in futures if not future.done())

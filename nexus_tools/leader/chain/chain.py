@@ -1,4 +1,4 @@
-"""What a Leader reads of the chain: invocations, tools and its clock, many with one request."""
+"""The Leader's reads of the chain: invocations, tools and executions, batched into few requests."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from nexus_tools.sui.types.transaction import SharedObject
 
 @dataclass(frozen=True, slots=True)
 class FoundInvocation:
-    """An invocation, and how a transaction names it that closes it."""
+    """An invocation, and the argument by which a transaction that closes it names it."""
 
     invocation: Invocation
     argument: SharedObject
@@ -30,7 +30,7 @@ class FoundInvocation:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A tool with the version of its object, which changes with every update."""
+    """A tool with the version of its object, which changes with each update."""
 
     tool: Tool
     version: int
@@ -38,7 +38,7 @@ class FoundTool:
 
 @dataclass(frozen=True, slots=True)
 class FoundLeader:
-    """The leader as it stands on chain, and how transactions name it."""
+    """The leader's current object, and the argument by which transactions name it."""
 
     leader: Leader
     argument: SharedObject
@@ -46,24 +46,24 @@ class FoundLeader:
 
 @dataclass(frozen=True, slots=True)
 class FoundExecution:
-    """An execution, and how a transaction names it that goes on with it."""
+    """An execution, and the argument by which a transaction that advances it names it."""
 
     execution: Execution
     argument: SharedObject
 
 
 WRONG_CHAIN_HINT = (
-    "a localnet that was started anew is another chain: publish the package there, register the"
-    " leader, and start the Leader again"
+    "If a localnet was recreated, publish the package there, register the leader, and start the"
+    " Leader again."
 )
-"""The next step of an operator whose node has another chain than the deployment."""
+"""The next step for an operator whose node has another chain than the deployment."""
 
 
 class Chain:
     """The chain as one leader sees it. Every method may raise `UnreachableError`.
 
-    `went_back` is set when the node was set back to an earlier state of the chain, or is another
-    node, which is behind. What was read since may not have happened.
+    `went_back` is set when the node was rolled back to an earlier state of the chain, or when
+    another node responds, which lags. Anything that was read since may not have happened.
     """
 
     def __init__(self, client: SuiClient, deployment: Deployment, leader: Address) -> None:
@@ -71,110 +71,120 @@ class Chain:
         self.deployment = deployment
         self.leader = leader
         self._reader = BatchReader(client.objects)
-        self._highest = 0
+        self._max_height = 0
         self.seen = 0
         self.went_back = asyncio.Event()
 
     async def check(self) -> None:
-        """Raise `wrong_chain` if the deployment is of another chain than the node.
+        """Raise an error if the deployment belongs to another chain than the node.
 
-        From then on, no response of another chain is believed.
+        Afterwards, responses of another chain are rejected.
+
+        Raises:
+            UsageError: `wrong_chain`.
         """
-        found = await self.client.chain_id()
-        if found != self.deployment.chain_id:
+        chain_id = await self.client.chain_id()
+        if chain_id != self.deployment.chain_id:
             raise UsageError(
                 "wrong_chain",
-                f"the deployment is of the chain {self.deployment.chain_id}, the node of {found}",
+                f"expected a node of chain {self.deployment.chain_id}, got chain {chain_id}",
                 hint=WRONG_CHAIN_HINT,
             )
-        self.client.connection.chain_id = found
+        self.client.connection.chain_id = chain_id
 
     async def height(self) -> int:
-        """The number of the newest checkpoint of the node. Raises `wrong_chain`."""
+        """Return the number of the node's newest checkpoint. Raises `wrong_chain`."""
         return await self.client.latest_checkpoint()
 
     def observe(self, height: int) -> None:
-        """The chain has so many checkpoints; `seen` is the most that it had since it went back."""
+        """Note a checkpoint number; `seen` is the highest one since the last rollback."""
         self.seen = max(self.seen, height)
-        self._highest = max(self._highest, height)
+        self._max_height = max(self._max_height, height)
 
     def note_went_back(self, height: int = 0) -> None:
-        """The node was set back: as far as is known, it has so many checkpoints now."""
+        """Note that the node was rolled back, to `height` checkpoints if that is known."""
         self.seen = height
         self.went_back.set()
 
     async def leader_itself(self) -> FoundLeader:
-        """The leader as it stands now. Raises `unknown_leader`."""
+        """Return the leader's current object.
+
+        Raises:
+            NotFoundError: `unknown_leader`.
+        """
         value = await self.client.object(self.leader)
         if value is None:
             raise NotFoundError(
                 "unknown_leader",
-                f"there is no leader {self.leader}",
-                hint="`nexus-tools leader list` shows which there are",
+                f"leader {self.leader} does not exist",
+                hint="Run `nexus-tools leader list` to list the existing leaders.",
             )
-        found = self.deployment.decode(value, Leader)
-        return FoundLeader(found, _argument(value, mutable=False))
+        leader = self.deployment.decode(value, Leader)
+        return FoundLeader(leader, _argument(value, mutable=False))
 
     async def invocation_and_tool(
         self, invocation: Address, tool: Address
     ) -> tuple[FoundInvocation | None, FoundTool | None]:
-        """An invocation, None if it was deleted, and a tool, None if there is none."""
+        """Return an invocation, None if it was deleted, and a tool, None if it does not exist."""
         reads = self._reader.get(invocation), self._reader.get(tool)
-        found, found_tool = await asyncio.gather(*reads)
-        await self._doubt((found, found_tool))
+        invocation_object, tool_object = await asyncio.gather(*reads)
+        await self._check_node_is_current((invocation_object, tool_object))
         return (
-            None if found is None else self._invocation(found),
-            None if found_tool is None else self._tool(found_tool),
+            None if invocation_object is None else self._invocation(invocation_object),
+            None if tool_object is None else self._tool(tool_object),
         )
 
     async def objects(self, ids: Sequence[Address]) -> list[Object | None]:
-        """Objects as they are now, None for each that there is not."""
-        found = await asyncio.gather(*map(self._reader.get, ids))
-        await self._doubt(found)
-        return list(found)
+        """Return the current objects, None for each one that does not exist."""
+        objects = await asyncio.gather(*map(self._reader.get, ids))
+        await self._check_node_is_current(objects)
+        return list(objects)
 
     async def execution(self, execution: Address) -> FoundExecution | None:
-        """An execution as it is now, None if it was deleted."""
+        """Return the current execution, or None if it was deleted."""
         (value,) = await self.objects([execution])
         if value is None:
             return None
-        found = self.deployment.decode(value, Execution)
-        return FoundExecution(found, _argument(value, mutable=True))
+        contents = self.deployment.decode(value, Execution)
+        return FoundExecution(contents, _argument(value, mutable=True))
 
     def _invocation(self, value: Object) -> FoundInvocation:
-        found = self.deployment.decode(value, Invocation)
-        return FoundInvocation(found, _argument(value, mutable=True))
+        contents = self.deployment.decode(value, Invocation)
+        return FoundInvocation(contents, _argument(value, mutable=True))
 
     def _tool(self, value: Object) -> FoundTool:
         return FoundTool(self.deployment.decode(value, Tool), value.version)
 
     async def still_open(self, assignments: Sequence[Assignment]) -> list[Address]:
-        """Those of the invocations that are there, and open."""
+        """Return the invocations that exist and are open."""
         ids = [assignment.invocation for assignment in assignments]
-        found = await self.client.objects(ids)
+        objects = await self.client.objects(ids)
         return [
-            one
-            for one, value in zip(ids, found, strict=True)
-            if value is not None and self._closed(value) is None
+            invocation
+            for invocation, value in zip(ids, objects, strict=True)
+            if value is not None and self._closure_kind(value) is None
         ]
 
     async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, Closed]:
-        """How those of the invocations were closed that are."""
+        """Return how the invocations were closed, without those that are open."""
         ids = [assignment.invocation for assignment in assignments]
-        found = await self.client.objects(ids)
-        await self._doubt(found)
-        closed = {one: self._closed(value) for one, value in zip(ids, found, strict=True)}
-        return {one: how for one, how in closed.items() if how is not None}
+        objects = await self.client.objects(ids)
+        await self._check_node_is_current(objects)
+        kinds = {
+            invocation: self._closure_kind(value)
+            for invocation, value in zip(ids, objects, strict=True)
+        }
+        return {invocation: kind for invocation, kind in kinds.items() if kind is not None}
 
-    async def _doubt(self, values: Sequence[Object | None]) -> None:
-        """Raise `node_behind` if what a node has not may be what it does not have yet."""
-        if None in values and (height := await self.height()) < self._highest:
+    async def _check_node_is_current(self, values: Sequence[Object | None]) -> None:
+        """Raise `node_behind` if a missing object may only be missing because the node lags."""
+        if None in values and (height := await self.height()) < self._max_height:
             raise UnreachableError(
                 "node_behind",
-                f"the node has {height} checkpoints, and {self._highest} were seen",
+                f"the node lags: it has {height} of at least {self._max_height} checkpoints",
             )
 
-    def _closed(self, value: Object | None) -> Closed | None:
+    def _closure_kind(self, value: Object | None) -> Closed | None:
         if value is None:
             return Closed.ELSEWHERE
         state = self.deployment.decode(value, Invocation).state
@@ -187,7 +197,7 @@ def _argument(value: Object, *, mutable: bool) -> SharedObject:
 
 
 def closed_of(state: object, leader: Address) -> Closed | None:
-    """How an invocation in this state was closed for `leader`; None while it is open."""
+    """Return how an invocation in this state was closed for `leader`, or None if it is open."""
     if isinstance(state, State.Requested):
         return None
     if isinstance(state, State.Expired):

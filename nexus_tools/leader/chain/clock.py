@@ -1,4 +1,4 @@
-"""The chain's clock, seen from here: windows open and end by it, not by this machine's."""
+"""A local estimate of the chain's clock, by which windows open and end."""
 
 import asyncio
 import heapq
@@ -11,18 +11,19 @@ from nexus_tools.sui.support.units import duration
 
 _log = get_logger("nexus_tools.leader")
 
-# A node may lag behind by so much for good, and by so much until its next checkpoint, for example
-# after a restart.
+# How far a node may lag permanently, and how far until its next checkpoint, for example after a
+# restart.
 _LAG_MS = 1_000
-_MOST_LAG_MS = 10_000
-_AHEAD = "this Leader's clock was {} ahead of the chain's: it is set back"
+_MAX_LAG_MS = 10_000
+_AHEAD_MESSAGE = "this Leader's clock was {} ahead of the chain's clock and was reset"
 
 
 class ChainClock:
-    """Runs on from the latest time that the chain was seen to have.
+    """A clock that continues from the latest known time of the chain.
 
-    Events, which may be old, only move it forward. A reading of the chain's clock moves it back,
-    too, because a localnet can be set back; if it moves far, `note_set_back` is called.
+    Events, which may be old, only move it forward. A reading of the chain's clock can also move it
+    back, because a localnet can be rolled back. If it moves far back, `note_set_back` is called.
+    `run` must run for `wait_until` to return.
     """
 
     def __init__(
@@ -34,8 +35,8 @@ class ChainClock:
         self._read_ms = read_ms
         self._interval = interval_ms / 1000
         self._note_set_back = note_set_back
-        self._seen_ms = 0
-        self._seen_at = 0.0
+        self._base_ms = 0
+        self._base_at = 0.0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = count()
         self._changed = asyncio.Event()
@@ -43,38 +44,38 @@ class ChainClock:
         self.trouble = ""
 
     def now_ms(self) -> int:
-        """The chain's time, as far as it can be known here."""
-        return self._seen_ms + int((_now() - self._seen_at) * 1000)
+        """Return the estimated time of the chain, in ms."""
+        return self._base_ms + int((_now() - self._base_at) * 1000)
 
     def observe(self, timestamp_ms: int) -> None:
-        """The chain has reached this time."""
+        """Move the clock forward to a time that the chain has reached."""
         if timestamp_ms > self.now_ms():
-            self._move(timestamp_ms)
+            self._set_time(timestamp_ms)
 
     async def refresh(self) -> None:
-        """Read the clock, and follow it. Raises as a read of the chain does."""
+        """Read the chain's clock and adjust this one. Raises what a read of the chain raises."""
         asked_at_ms = self.now_ms()
         read_ms = await self._read_ms()
-        if not self._seen_ms:
-            self._move(read_ms)
+        if not self._base_ms:
+            self._set_time(read_ms)
             return
         self.observe(read_ms)
-        # The answer may have taken long: it is compared with the time of the question.
+        # The response may have taken long, so it is compared with the time of the request.
         lead_ms = asked_at_ms - read_ms
         was_behind, self._is_behind = self._is_behind, lead_ms > _LAG_MS
-        if self._is_behind and (was_behind or lead_ms > _MOST_LAG_MS):
-            self._move(read_ms)
+        if self._is_behind and (was_behind or lead_ms > _MAX_LAG_MS):
+            self._set_time(read_ms)
         self.trouble = ""
-        if lead_ms > _MOST_LAG_MS:
-            self.trouble = _AHEAD.format(duration(lead_ms))
+        if lead_ms > _MAX_LAG_MS:
+            self.trouble = _AHEAD_MESSAGE.format(duration(lead_ms))
             self._note_set_back()
 
-    def _move(self, timestamp_ms: int) -> None:
-        self._seen_ms, self._seen_at = timestamp_ms, _now()
+    def _set_time(self, timestamp_ms: int) -> None:
+        self._base_ms, self._base_at = timestamp_ms, _now()
         self._changed.set()
 
     async def wait_until(self, moment_ms: int) -> None:
-        """Return when the chain's clock has reached `moment_ms`; needs `run` beside it."""
+        """Return when the chain's clock has reached `moment_ms`; requires `run` in another task."""
         if self.now_ms() >= moment_ms:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -83,7 +84,10 @@ class ChainClock:
         await future
 
     async def run(self) -> None:
-        """Wake who waits; while someone waits, read the clock, for it may have been moved."""
+        """Wake waiting tasks, and read the chain's clock while any task waits.
+
+        The clock is read because it may have been moved.
+        """
         while True:
             self._changed.clear()
             self._wake()
@@ -94,11 +98,11 @@ class ChainClock:
                 await self.look()
 
     async def look(self) -> None:
-        """Read the clock if the node is there."""
+        """Read the chain's clock if the node is reachable."""
         try:
             await self.refresh()
         except UnreachableError:
-            pass  # the heartbeat tells of it
+            pass  # the heartbeat reports it
         except NexusError as error:
             _log.warning("clock_unread", code=error.code, error=error.message)
 
@@ -106,7 +110,7 @@ class ChainClock:
         now_ms = self.now_ms()
         while self._waiting:
             moment_ms, _, future = self._waiting[0]
-            # Whoever gave up waiting is taken out, too, when it comes to the front.
+            # Cancelled futures are removed when they reach the front.
             if moment_ms > now_ms and not future.done():
                 return
             heapq.heappop(self._waiting)
@@ -114,7 +118,7 @@ class ChainClock:
                 future.set_result(None)
 
     def _pause(self) -> float | None:
-        """Seconds until there is something to do; none without anyone who waits."""
+        """Return the seconds until the next action, or None if no task waits."""
         if not self._waiting:
             return None
         due = (self._waiting[0][0] - self.now_ms()) / 1000

@@ -7,19 +7,19 @@ from nexus_tools.tool import Outcome
 
 
 class Closed(StrEnum):
-    """How an invocation was closed, as one leader sees it."""
+    """The way in which an invocation was closed, as one leader sees it."""
 
     SETTLED = "settled"
     FAILED = "failed"
     ELSEWHERE = "elsewhere"
-    """Another leader closed it, or it is gone."""
+    """Another leader closed it, or it was deleted."""
     MISSED = "missed"
-    """Nobody may close it any more but by `expire`."""
+    """It is too late to close it, except by `expire`."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an invocation was closed, with what and for which fee where that is known here."""
+    """The way in which an invocation was closed, with the outcome and the fee if they are known."""
 
     closed: Closed
     outcome: Outcome | None = None

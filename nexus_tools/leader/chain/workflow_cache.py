@@ -1,4 +1,4 @@
-"""The workflows whose executions a Leader carries: read once, for they never change."""
+"""A cache of the workflows whose executions the Leader runs; workflows never change."""
 
 import asyncio
 from collections import OrderedDict
@@ -27,7 +27,7 @@ _MAX_WORKFLOWS = 64
 
 @dataclass(slots=True, eq=False)
 class CarriedWorkflow:
-    """A workflow with how transactions name it and its tools, as far as they were needed."""
+    """A workflow, with the transaction arguments of it and of the tools needed so far."""
 
     published: PublishedWorkflow
     argument: OwnedObject
@@ -36,11 +36,11 @@ class CarriedWorkflow:
 
     @property
     def plan(self) -> Plan:
-        """What is executed."""
+        """The execution plan."""
         return self.published.plan
 
     def tool_of(self, step: ExecutionStep) -> Address | None:
-        """The tool that a step names."""
+        """Return the tool that a step names."""
         match step:
             case RequestRun(run):
                 return self.commands.tool(run.vertex)
@@ -49,65 +49,65 @@ class CarriedWorkflow:
         return self.commands.tool(step.vertex)
 
     def can_add(self, step: ExecutionStep) -> bool:
-        """Whether all that a step names is known."""
+        """Return whether the arguments of a step are all known."""
         tool = self.tool_of(step)
         return tool is None or tool in self.tools
 
 
 class CarriedWorkflows:
-    """Keeps those that were needed last, and what is wrong with the others.
+    """A cache of the workflows, or their errors, that were needed most recently.
 
-    Anybody publishes workflows: one that cannot be read is told as a `NexusError`, again and again,
-    without being read again.
+    Anyone can publish workflows. A workflow that cannot be read raises the same `NexusError` each
+    time, without another read.
     """
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
         self._package = PackageClient(chain.client, chain.deployment)
-        self._kept: OrderedDict[Address, asyncio.Task[CarriedWorkflow]] = OrderedDict()
+        self._cache: OrderedDict[Address, asyncio.Task[CarriedWorkflow]] = OrderedDict()
 
     async def of(self, dag: Address) -> CarriedWorkflow:
-        """The workflow. Raises what is wrong with it, or `UnreachableError`."""
-        reading = self._kept.get(dag)
-        if reading is None:
-            reading = self._kept[dag] = asyncio.create_task(self._read(dag))
-            if len(self._kept) > _MAX_WORKFLOWS:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(dag)
+        """Return the workflow. Raises its `NexusError`, or `UnreachableError`."""
+        task = self._cache.get(dag)
+        if task is None:
+            task = self._cache[dag] = asyncio.create_task(self._read(dag))
+            if len(self._cache) > _MAX_WORKFLOWS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(dag)
         try:
-            return await asyncio.shield(reading)
+            return await asyncio.shield(task)
         except UnreachableError:
-            if self._kept.get(dag) is reading:
-                del self._kept[dag]
+            if self._cache.get(dag) is task:
+                del self._cache[dag]
             raise
 
     async def learn_tools(self, workflow: CarriedWorkflow, steps: Iterable[ExecutionStep]) -> None:
-        """Know how transactions name the tools of steps, where they are there."""
-        named = {workflow.tool_of(step) for step in steps} - workflow.tools.keys() - {None}
-        missing = [tool for tool in named if tool is not None]
+        """Read the transaction arguments of the tools of steps, if the tools exist."""
+        tools = {workflow.tool_of(step) for step in steps} - workflow.tools.keys() - {None}
+        missing = [tool for tool in tools if tool is not None]
         for tool, value in zip(missing, await self._chain.objects(missing), strict=True):
             if value is not None and isinstance(value.owner, Shared):
                 argument = SharedObject(tool, value.owner.initial_version, mutable=False)
                 workflow.tools[tool] = argument
 
     async def argument(self, dag: Address) -> OwnedObject:
-        """How a transaction names a workflow, whatever is wrong with it."""
+        """Return the transaction argument of a workflow, even an invalid one."""
         return OwnedObject((await self._object(dag)).reference())
 
     async def _read(self, dag: Address) -> CarriedWorkflow:
         value = await self._object(dag)
-        found = self._chain.deployment.decode(value, Dag)
-        published = await read_workflow(self._package, found)
+        dag_object = self._chain.deployment.decode(value, Dag)
+        published = await read_workflow(self._package, dag_object)
         commands = StepCommands(self._chain.deployment, dag, published.plan)
         return CarriedWorkflow(published, OwnedObject(value.reference()), commands)
 
     async def _object(self, dag: Address) -> Object:
         (value,) = await self._chain.objects([dag])
         if value is None:
-            raise NotFoundError("workflow_unknown", f"there is no workflow {dag}")
+            raise NotFoundError("workflow_unknown", f"workflow {dag} does not exist")
         return value
 
 
 def in_words(error: NexusError) -> str:
-    """What is wrong with a workflow, for a detail on chain."""
-    return f"the workflow cannot be carried: {error.message}"
+    """Return the detail, published on chain, of a workflow that cannot be used."""
+    return f"the workflow cannot be executed: {error.message}"

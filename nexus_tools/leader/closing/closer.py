@@ -1,10 +1,11 @@
-"""Closes invocations, several with one transaction, and several transactions side by side.
+"""The closer: closes invocations in batches, with several transactions in flight.
 
-An invocation is in one transaction at a time. What was closed meanwhile, or is too late, is passed
-over by the chain, and asked about afterwards. A transaction that fails does so as a whole: those
-that are closed are done with, the one whose command failed waits a little, the others go on. After
-a failed execution transactions are simulated first, so that it costs gas once. One that goes on
-with executions is always simulated: it is not sent if it costs more than it pays.
+An invocation is in one transaction at a time. The chain skips invocations that are already closed
+or too late; their state is read afterwards. A transaction fails as a whole. Then invocations that
+are closed are removed, the invocation whose command failed waits, and the others are sent again.
+After a failed execution, transactions are simulated first, so that a failure costs gas only once. A
+transaction that advances executions is always simulated: it is not sent if it costs more than it
+earns.
 """
 
 import asyncio
@@ -35,15 +36,15 @@ from nexus_tools.tool import Answer, FailureReason
 
 _log = get_logger("nexus_tools.leader")
 
-_LONGEST_SETBACK_SECONDS = 5.0
-_MOST_GENEROUS = 16
-# Beside another transaction one is worth waiting for company: it is cheaper for each, and nobody
-# notices as much. The first one waits for nobody.
-_PATIENCE_S = 0.02
+_MAX_RETRY_SECONDS = 5.0
+_MAX_BUDGET_FACTOR = 16
+# While another transaction is in flight, the next one waits this long to fill up, because larger
+# batches are cheaper for each closing. Without one in flight, there is no wait.
+_BATCH_WAIT_S = 0.02
 
 
 class Closer:
-    """Takes closings from its queue while fewer than `max_transactions` are under way."""
+    """Takes closings from its queue while fewer than `max_transactions` are in flight."""
 
     def __init__(
         self,
@@ -65,141 +66,143 @@ class Closer:
         self._accounts = accounts
         self._sender = TransactionSender(chain.client, config.trouble_pause_ms)
         self._trouble = ""
-        # What the last failures taught: whether a closing is simulated before it is sent, by what
-        # its budget is multiplied, and how many are put into one transaction.
-        self._wary = False
-        self._generosity = 1
-        self._most = config.batch_size
+        # Adapted after failures: whether a batch is simulated before it is sent, the factor of its
+        # budget, and the largest number of closings in one transaction.
+        self._simulate_first = False
+        self._budget_factor = 1
+        self._batch_limit = config.batch_size
         self._slots = asyncio.Semaphore(config.max_transactions)
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._in_flight: set[asyncio.Task[None]] = set()
         self.queue = ClosingQueue(config)
         self.troubled = asyncio.Event()
 
     @property
     def trouble(self) -> str:
-        """What keeps this Leader from closing invocations; empty if nothing does."""
+        """The reason why closing is blocked, or an empty string."""
         return self._trouble or self._sender.trouble
 
     async def run(self) -> None:
-        """Close what comes, without end."""
+        """Close queued invocations forever."""
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._slots.acquire()
-                closings = await self.queue.take(self._most, self._patience_s)
+                closings = await self.queue.take(self._batch_limit, self._batch_wait_s)
                 task = group.create_task(self._close(closings))
-                self._under_way.add(task)
-                self._metrics.transactions.set(len(self._under_way))
-                task.add_done_callback(self._done)
+                self._in_flight.add(task)
+                self._metrics.transactions.set(len(self._in_flight))
+                task.add_done_callback(self._on_done)
 
-    def _patience_s(self) -> float:
-        return _PATIENCE_S if self._under_way else 0.0
+    def _batch_wait_s(self) -> float:
+        return _BATCH_WAIT_S if self._in_flight else 0.0
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._under_way.discard(task)
-        self._metrics.transactions.set(len(self._under_way))
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        self._in_flight.discard(task)
+        self._metrics.transactions.set(len(self._in_flight))
         self._slots.release()
 
     async def rest(self) -> None:
-        """Return when the batches that are under way now are dealt with."""
-        if self._under_way:
-            await asyncio.wait(self._under_way)
+        """Return when the batches that are in flight now are finished."""
+        if self._in_flight:
+            await asyncio.wait(self._in_flight)
 
     # --- One batch
 
-    async def _close(self, held: list[Closing]) -> None:
-        """Deal with closings that are held here, in nobody else's hands, until none is left."""
+    async def _close(self, closings: list[Closing]) -> None:
+        """Process closings, which no other task has, until none is left."""
         try:
-            while held:
-                await self._try(held)
+            while closings:
+                await self._close_once(closings)
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
-            if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+            if not isinstance(error, UnreachableError):  # the heartbeat reports it
                 _log.warning("closing_postponed", code=error.code, error=error.message)
-            await self._postpone(held, error.message)
-        except Exception as error:  # noqa: BLE001 - the others go on, and the journal has it all
+            await self._postpone(closings, error.message)
+        except Exception as error:  # noqa: BLE001 - other batches continue
             _log.error("closing_broke", error=in_short(error))
-            await self._postpone(held, "closing broke, the log says why")
+            await self._postpone(closings, "closing failed unexpectedly, see the log")
 
-    async def _postpone(self, held: Sequence[Closing], message: str) -> None:
-        """Trouble of the Leader's own is no reason to give up anything.
+    async def _postpone(self, closings: Sequence[Closing], message: str) -> None:
+        """Queue the closings again after a problem of the Leader itself.
 
-        Fewer at a time find the one, if there is one, that no transaction can close.
+        Smaller batches isolate a closing that no transaction can include.
         """
         self._note_trouble(message)
-        self._wary = True
-        self._most = max(1, self._most // 2)
-        if len(held) == 1:
-            self._set_back(held[0])
+        self._simulate_first = True
+        self._batch_limit = max(1, self._batch_limit // 2)
+        if len(closings) == 1:
+            self._retry_later(closings[0])
             return
         await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-        for closing in held:
+        for closing in closings:
             self.queue.put(closing)
 
     def _note_trouble(self, message: str) -> None:
-        """Told by `trouble` and `troubled` until something is closed again."""
+        """Set `trouble` and `troubled` until the next success."""
         self._trouble = message
         self.troubled.set()
         self._metrics.trouble.labels("closer").inc()
 
-    async def _try(self, held: list[Closing]) -> None:
-        """Close them with one transaction; what is held afterwards is to be tried again at once."""
+    async def _close_once(self, closings: list[Closing]) -> None:
+        """Close invocations with one transaction; retry those left in `closings` immediately."""
         now_ms = self._clock.now_ms()
-        if any(one.setbacks or one.assignment.is_shared_at(now_ms) for one in held):
-            await self._drop_closed(held)  # another leader may have closed them
-        if not held:
-            self._forget_trouble()
+        if any(closing.setbacks or closing.assignment.is_shared_at(now_ms) for closing in closings):
+            await self._drop_closed(closings)  # another leader may have closed them
+        if not closings:
+            self._clear_trouble()
             return
-        batch = self._affordable(held)
+        batch = self._affordable_batch(closings)
         try:
             async with self._workers.paying(self._budget_mist(batch)) as worker:
-                await self._pay(worker, batch, held)
+                await self._send_batch(worker, batch, closings)
         except NotNowError as error:
             if error.code != "not_enough_sui":
                 raise
-            if len(held) > 1:
-                self._halve(held)
-            elif not _reduced(held):
+            if len(closings) > 1:
+                self._requeue_half(closings)
+            elif not _reduce_steps(closings):
                 raise
 
-    def _affordable(self, held: list[Closing]) -> ClosingBatch:
-        """As many of them as a worker can pay, one at least; the others wait for their turn."""
+    def _affordable_batch(self, closings: list[Closing]) -> ClosingBatch:
+        """Return a batch that a worker can pay, of at least one closing; queue the others again."""
         while True:
             batch = ClosingBatch(
                 self._chain.deployment,
                 self._workers.leader.argument,
-                held,
-                purse_mist=self._workers.richest_mist // self._generosity,
+                closings,
+                purse_mist=self._workers.richest_mist // self._budget_factor,
                 price=self._workers.epoch.gas_price,
             )
-            if len(held) == 1 or self._budget_mist(batch) <= self._workers.richest_mist:
+            if len(closings) == 1 or self._budget_mist(batch) <= self._workers.richest_mist:
                 return batch
-            self._halve(held)
+            self._requeue_half(closings)
 
     def _budget_mist(self, batch: ClosingBatch) -> int:
-        return batch.budget_mist(self._workers.epoch.gas_price) * self._generosity
+        return batch.budget_mist(self._workers.epoch.gas_price) * self._budget_factor
 
-    async def _pay(self, worker: Worker, batch: ClosingBatch, held: list[Closing]) -> None:
-        """Send a batch as one of the workers."""
+    async def _send_batch(
+        self, worker: Worker, batch: ClosingBatch, closings: list[Closing]
+    ) -> None:
+        """Send a batch from one of the workers."""
         kind, budget_mist = batch.build(), self._budget_mist(batch)
         started, simulated = perf_counter(), None
         try:
-            if self._wary or batch.is_uncertain:
+            if self._simulate_first or batch.is_uncertain:
                 connection = self._chain.client.connection
                 draft = self._workers.draft(worker, kind, budget_mist)
                 simulated = await simulate_transaction(connection, draft)
                 status = simulated.effects.status
                 if isinstance(status, ExecutionFailure):
-                    return await self._after_failure(batch, status, held)
-                if not self._is_covered(worker, simulated, held):
-                    return await self._have_less(held)
-            alone = held[0].execution if len(held) == 1 else None
-            with self._accounts.reserve(alone, worker, simulated):
+                    return await self._after_failure(batch, status, closings)
+                if not self._is_profitable(worker, simulated, closings):
+                    return await self._reduce_cost(closings)
+            single_execution = closings[0].execution if len(closings) == 1 else None
+            with self._accounts.reserve(single_execution, worker, simulated):
                 executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
         except UnreachableError:
             raise
         except NexusError as refusal:
-            return await self._after_refusal(worker, refusal, held)
+            return await self._after_refusal(worker, refusal, closings)
         self._metrics.closing_seconds.observe(perf_counter() - started)
         repaid_mist = worker.repaid_mist(executed, sum(self._fees_mist(executed).values()))
         self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
@@ -207,55 +210,57 @@ class Closer:
         status = executed.effects.status
         self._accounts.note(batch.debtors_of(status), worker, executed)
         if isinstance(status, ExecutionFailure):
-            return await self._after_failure(batch, status, held)
-        return await self._after_success(executed, held)
+            return await self._after_failure(batch, status, closings)
+        return await self._after_success(executed, closings)
 
-    # --- What does not pay
+    # --- Unprofitable batches
 
-    def _is_covered(self, worker: Worker, simulated: Simulated, held: Sequence[Closing]) -> bool:
+    def _is_profitable(
+        self, worker: Worker, simulated: Simulated, closings: Sequence[Closing]
+    ) -> bool:
         """Return whether a batch pays for itself; a single execution may owe a little."""
-        execution = held[0].execution
-        if len(held) == 1 and execution is not None:
+        execution = closings[0].execution
+        if len(closings) == 1 and execution is not None:
             return self._accounts.covers(execution, worker, simulated)
-        return len(held) == 1 or margin_mist(worker, simulated) >= 0
+        return len(closings) == 1 or margin_mist(worker, simulated) >= 0
 
-    async def _have_less(self, held: list[Closing]) -> None:
-        """Have the next transaction cost less: fewer closings, less that follows, no answer."""
-        if len(held) > 1:
-            self._halve(held)
-        elif not _reduced(held):
-            [closing] = held
+    async def _reduce_cost(self, closings: list[Closing]) -> None:
+        """Make the next transaction cheaper: fewer closings, fewer steps, or no answer."""
+        if len(closings) > 1:
+            self._requeue_half(closings)
+        elif not _reduce_steps(closings):
+            [closing] = closings
             invocation = closing.assignment.invocation
             _log.warning("unprofitable", invocation=str(invocation))
             if closing.fail_fee_mist and isinstance(closing.outcome, Answer):
-                closing.fail_with(failure(FailureReason.REFUSED, _UNPROFITABLE))
+                closing.fail_with(failure(FailureReason.REFUSED, _UNPROFITABLE_DETAIL))
                 self._metrics.failed.labels(FailureReason.REFUSED.value).inc()
                 await self._journal.known(invocation, closing.outcome)
             else:
-                await self._note_closed(held, {closing: Closed.MISSED})
+                await self._note_closed(closings, {closing: Closed.MISSED})
 
-    # --- What was executed
+    # --- After success
 
-    async def _after_success(self, executed: Executed, held: list[Closing]) -> None:
-        self._wary, self._generosity = False, 1
-        self._most = min(2 * self._most, self._config.batch_size)
-        self._forget_trouble()
-        self._metrics.closing_size.observe(len(held))
+    async def _after_success(self, executed: Executed, closings: list[Closing]) -> None:
+        self._simulate_first, self._budget_factor = False, 1
+        self._batch_limit = min(2 * self._batch_limit, self._config.batch_size)
+        self._clear_trouble()
+        self._metrics.closing_size.observe(len(closings))
         fees = self._fees_mist(executed)
         closed: dict[Closing, Closed] = {}
-        for closing in held:
+        for closing in closings:
             closing.fee_mist = fees.get(closing.assignment.invocation)
             if closing.fee_mist is not None:
                 closed[closing] = closing.closes_as
-        await self._note_closed(held, closed)
-        if held:
-            await self._drop_closed(held)
-        # Others were passed over, too: by a node that is behind, they may look open yet.
-        while held:
-            self._set_back(held.pop())
+        await self._note_closed(closings, closed)
+        if closings:
+            await self._drop_closed(closings)
+        # The chain skipped the others too; on a node that lags, they may still look open.
+        while closings:
+            self._retry_later(closings.pop())
 
     def _fees_mist(self, executed: Executed) -> dict[Address, int]:
-        """What a transaction has earned with each invocation that it closed."""
+        """Return the fee that a transaction earned for each invocation that it closed, in MIST."""
         deployment = self._chain.deployment
         events = [parse_event(deployment, event) for event in executed.events]
         return {
@@ -264,127 +269,129 @@ class Closer:
             if isinstance(event, moves.InvocationSettled | moves.InvocationFailed)
         }
 
-    def _forget_trouble(self) -> None:
+    def _clear_trouble(self) -> None:
         self._trouble = ""
         self.troubled.clear()
 
-    # --- What was not
+    # --- After failure
 
     async def _after_refusal(
-        self, worker: Worker, refusal: NexusError, held: list[Closing]
+        self, worker: Worker, refusal: NexusError, closings: list[Closing]
     ) -> None:
-        """Find out why the node refused a transaction, which nothing has executed.
+        """Find out why the node refused a transaction, which therefore was not executed.
 
-        An invocation was deleted, an epoch has ended, or the balance was spent by somebody else: it
-        is another transaction without the one, or with what is true now. Raises
-        `closing_refused` if it would be the same again.
+        If an invocation was deleted, an epoch ended, or something else spent the balance, the next
+        transaction differs: it omits the invocation, or uses the new state.
+
+        Raises:
+            RefusedOnChainError: `closing_refused`, if the next transaction would be the same.
         """
-        before, count = self._workers.epoch, len(held)
+        before, count = self._workers.epoch, len(closings)
         await self._workers.refresh()
-        await self._drop_closed(held)
+        await self._drop_closed(closings)
         is_poorer = worker.balance_mist < worker.reserved_mist
-        if len(held) < count or self._workers.epoch != before or is_poorer:
+        if len(closings) < count or self._workers.epoch != before or is_poorer:
             return
-        if not _reduced(held):
+        if not _reduce_steps(closings):
             message = f"the node refuses the transaction: {refusal.message}"
             raise RefusedOnChainError("closing_refused", message)
 
     async def _after_failure(
-        self, batch: ClosingBatch, status: ExecutionFailure, held: list[Closing]
+        self, batch: ClosingBatch, status: ExecutionFailure, closings: list[Closing]
     ) -> None:
-        """Find out what of a batch is to blame that failed as a whole."""
+        """Find out which part of a batch made the whole transaction fail."""
         _log.warning("closing_failed", error=str(status.error), command=status.command)
-        self._wary = True
-        count = len(held)
-        await self._drop_closed(held)
-        guilty = batch.closing_of(status.command)
+        self._simulate_first = True
+        count = len(closings)
+        await self._drop_closed(closings)
+        failed_closing = batch.closing_of(status.command)
         execution = batch.execution_of(status.command)
-        match _reason_of(status):
+        match _failure_reason(status):
             case moves.ENotWorker | moves.ELeaderSuspended:
-                # It is the same for all of them: another worker sends them, or nobody can.
+                # This affects the whole batch: another worker sends it, or none can.
                 await self._workers.refresh()
                 if self._workers.trouble:
                     raise NotNowError("closing_impossible", self._workers.trouble)
             case ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW:
                 await self._workers.refresh()
-                raise NotNowError("balance_spent", "something else spends the worker's money")
-            case ErrorKind.INSUFFICIENT_GAS if self._generosity < _MOST_GENEROUS:
-                self._generosity *= 2
-            case _ if guilty in held:
-                held.remove(guilty)
-                self._refused(guilty)
-            case _ if _reduced(held, execution):
-                pass  # what follows never keeps an invocation from being closed
-            case _ if len(held) < count:
+                raise NotNowError("balance_spent", "another program spends the worker's balance")
+            case ErrorKind.INSUFFICIENT_GAS if self._budget_factor < _MAX_BUDGET_FACTOR:
+                self._budget_factor *= 2
+            case _ if failed_closing in closings:
+                closings.remove(failed_closing)
+                self._on_refused(failed_closing)
+            case _ if _reduce_steps(closings, execution):
+                pass  # following steps never block a closing
+            case _ if len(closings) < count:
                 pass
-            case _ if len(held) > 1:
-                self._halve(held)  # nobody is known to blame: fewer at a time find out who is
+            case _ if len(closings) > 1:
+                self._requeue_half(closings)  # smaller batches isolate the unknown cause
             case _:
-                self._refused(held.pop())
+                self._on_refused(closings.pop())
 
-    def _refused(self, closing: Closing) -> None:
+    def _on_refused(self, closing: Closing) -> None:
         self._note_trouble(f"the chain refuses to close {closing.assignment.invocation}")
-        self._set_back(closing)
+        self._retry_later(closing)
 
-    def _halve(self, held: list[Closing]) -> None:
-        """Let go of the second half of them, which is taken in its turn."""
-        middle = len(held) // 2
-        for closing in held[middle:]:
+    def _requeue_half(self, closings: list[Closing]) -> None:
+        """Return the second half of the closings to the queue."""
+        middle = len(closings) // 2
+        for closing in closings[middle:]:
             self.queue.put(closing)
-        del held[middle:]
+        del closings[middle:]
 
-    def _set_back(self, closing: Closing) -> None:
-        """Try it again later, for the chain does not say that it is lost."""
+    def _retry_later(self, closing: Closing) -> None:
+        """Try a closing again later, because the chain does not say that it is lost."""
         closing.setbacks += 1
         pause = self._config.trouble_pause_ms / 1000 * 2 ** min(closing.setbacks - 1, 10)
-        pause = min(pause, _LONGEST_SETBACK_SECONDS)
+        pause = min(pause, _MAX_RETRY_SECONDS)
         asyncio.get_running_loop().call_later(pause, self.queue.put, closing)
 
-    async def _drop_closed(self, held: list[Closing]) -> None:
-        """Ask the chain about all of them, and let go of what is closed or too late."""
+    async def _drop_closed(self, closings: list[Closing]) -> None:
+        """Read all invocations, and remove those that are closed or too late."""
         await self._clock.refresh()
-        found = await self._chain.closed([closing.assignment for closing in held])
+        kinds = await self._chain.closed([closing.assignment for closing in closings])
         closed: dict[Closing, Closed] = {}
-        for closing in held:
-            how = found.get(closing.assignment.invocation)
-            if how is None and closing.is_missed_at(self._clock.now_ms()):
-                how = Closed.MISSED
-            if how is not None:
-                closed[closing] = how
-        await self._note_closed(held, closed)
+        for closing in closings:
+            kind = kinds.get(closing.assignment.invocation)
+            if kind is None and closing.is_missed_at(self._clock.now_ms()):
+                kind = Closed.MISSED
+            if kind is not None:
+                closed[closing] = kind
+        await self._note_closed(closings, closed)
 
-    async def _note_closed(self, held: list[Closing], closed: Mapping[Closing, Closed]) -> None:
-        by_id = {closing.assignment.invocation: how for closing, how in closed.items()}
+    async def _note_closed(self, closings: list[Closing], closed: Mapping[Closing, Closed]) -> None:
+        by_id = {closing.assignment.invocation: kind for closing, kind in closed.items()}
         if by_id:
             await self._journal.closed(by_id, self._clock.now_ms())
-        for closing, how in closed.items():
-            closing.close(how)
-            held.remove(closing)
+        for closing, kind in closed.items():
+            closing.close(kind)
+            closings.remove(closing)
 
 
-_UNPROFITABLE = "to settle this answer costs more gas than it pays"
+_UNPROFITABLE_DETAIL = "settling this answer costs more gas than it pays"
 
 
-def _reduced(held: Sequence[Closing], execution: Address | None = None) -> bool:
-    """Have less follow in an execution, or in all of them; whether anything was to follow."""
-    going_on = [
-        each.continuation
-        for each in held
-        if each.continuation
-        and each.continuation.extent
-        and execution in (None, each.continuation.execution.object_id)
+def _reduce_steps(closings: Sequence[Closing], execution: Address | None = None) -> bool:
+    """Reduce the steps after closings, of one or all executions; tell if there were any."""
+    continuations = [
+        closing.continuation
+        for closing in closings
+        if closing.continuation
+        and closing.continuation.extent
+        and execution in (None, closing.continuation.execution.object_id)
     ]
-    for continuation in going_on:
+    for continuation in continuations:
         continuation.reduce()
-    return bool(going_on)
+    return bool(continuations)
 
 
-_REASONS = {reason.code: reason for reason in moves.ERRORS}
+_REASON_BY_CODE = {reason.code: reason for reason in moves.ERRORS}
 
 
-def _reason_of(status: ExecutionFailure) -> MoveError | ErrorKind:
-    """The reason for which the module `invocation` aborted, or what kind of failure it was."""
+def _failure_reason(status: ExecutionFailure) -> MoveError | ErrorKind:
+    """Return the error with which the module `invocation` aborted, or else the kind of failure."""
     abort = status.error.data
     if isinstance(abort, MoveAbort) and abort.location.module == "invocation":
-        return _REASONS.get(abort.code, status.error.kind)
+        return _REASON_BY_CODE.get(abort.code, status.error.kind)
     return status.error.kind

@@ -1,4 +1,4 @@
-"""Outcomes on their way to the chain: each one, and those of one transaction."""
+"""Closings: outcomes that are sent to the chain, and batches of them with their cost."""
 
 import asyncio
 from bisect import bisect_right
@@ -18,24 +18,25 @@ from nexus_tools.sui.types.execution_status import ExecutionFailure, ExecutionSt
 from nexus_tools.sui.types.transaction import ObjectArgument, ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome, outcome_bytes
 
-# Ids, versions and indices of one closing in the bytes of a transaction, of one port, and of a
+# Bytes in a transaction for the IDs, versions and indices of one closing, of one port, and for a
 # signature with its key.
-_BYTES = 400
+_BYTES_PER_CLOSING = 400
 _BYTES_PER_PORT = 100
 _BYTES_PER_SIGNATURE = 110
 _BYTES_PER_CONTINUATION = 400
-_BYTES_PER_NAMED = 120
-_COMMANDS = 5
+_BYTES_PER_OBJECT = 120
+_COMMANDS_PER_CLOSING = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
-# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. They are at
-# least twice what was measured of the dearest batches that the queue makes. The storage of an
-# invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
+# Upper bounds in gas units, and in MIST of storage per byte; the unused part of a budget is not
+# charged. They are at least twice the measured cost of the most expensive batches that the queue
+# makes. Each change of an invocation pays for its storage again; 99 % of the earlier payment is
+# rebated.
 _UNITS = 3_000
 _UNITS_PER_CLOSING = 100
 _UNITS_PER_SIGNATURE = 150
-_UNITS_PER_NAMED = 500
+_UNITS_PER_OBJECT = 500
 _UNITS_PER_OUTCOME_KILOBYTE = 100
 _UNITS_PER_INPUT_KILOBYTE = 40
 _STORAGE_PER_CLOSING_MIST = 700_000
@@ -43,19 +44,19 @@ _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
 
-# The closing of an attempt that is larger, or follows more edges, may cost more than it pays. It
-# has a transaction of its own, so that no other one pays for it.
+# The closing of an attempt beyond these limits may cost more than it earns. It gets a transaction
+# of its own, so that other closings do not pay for it.
 _LARGE_BYTES = 4_096
-_MANY_NAMED = 10
+_MANY_OBJECTS = 10
 _MANY_EDGES = 8
-_MUCH_EFFORT = 1_000
+_LARGE_EFFORT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class SignedInputs:
-    """What a signed answer to an attempt needs: its inputs are put together on chain.
+    """The arguments of a signed answer to an attempt, whose inputs are put together on chain.
 
-    `source_bytes` is the size of the closed invocations that have some of them.
+    `source_bytes` is the size of the closed invocations that supply some of the inputs.
     """
 
     attempt: AttemptOfRun
@@ -65,9 +66,9 @@ class SignedInputs:
 
 @dataclass(slots=True, eq=False)
 class Closing:
-    """An outcome on its way to the chain; `closed` is resolved when the invocation is closed.
+    """An outcome to send to the chain; `closed` is resolved when the invocation is closed.
 
-    `outcome_bytes` is what of it is stored: an answer, nothing of a failure.
+    `outcome_bytes` is the size that the chain stores: the size of an answer, 0 for a failure.
     """
 
     assignment: Assignment
@@ -81,14 +82,14 @@ class Closing:
     continuation: Continuation | None = None
     inputs: SignedInputs | None = None
     execution: Address | None = None
-    """The execution whose attempt the invocation is."""
+    """The execution to which the invocation belongs as an attempt, if any."""
     fail_fee_mist: int = 0
     setbacks: int = 0
     fee_mist: int | None = None
 
     @property
     def closes_as(self) -> Closed:
-        """How the invocation is closed if this reaches the chain."""
+        """The way in which this outcome closes the invocation."""
         return Closed.SETTLED if isinstance(self.outcome, Answer) else Closed.FAILED
 
     @property
@@ -98,7 +99,7 @@ class Closing:
 
     @property
     def is_costly(self) -> bool:
-        """Whether it may cost more than it pays: an attempt whose closing is not a usual one."""
+        """Whether this is an unusual closing of an attempt, which may cost more than it earns."""
         if self.execution is None:
             return False
         pays_nothing = isinstance(self.outcome, Failure) and not self.fail_fee_mist
@@ -107,54 +108,64 @@ class Closing:
         fans_out = self.continuation is not None and (
             self.continuation.edges > _MANY_EDGES
             or self.continuation.fans_out
-            or self.following_effort > _MUCH_EFFORT
+            or self.following_effort > _LARGE_EFFORT
         )
-        return pays_nothing or is_large or self._named > _MANY_NAMED or fans_out
+        return pays_nothing or is_large or self._object_count > _MANY_OBJECTS or fans_out
 
     @property
     def size(self) -> int:
-        """About how many bytes of a transaction it takes; rather more."""
+        """The approximate number of bytes in a transaction, rounded up."""
         signature = _BYTES_PER_SIGNATURE if self.is_signed else 0
         detail = len(self.outcome.detail.encode()) if isinstance(self.outcome, Failure) else 0
         more = _BYTES_PER_CONTINUATION if self.continuation else 0
-        more += self._named * _BYTES_PER_NAMED
+        more += self._object_count * _BYTES_PER_OBJECT
         return (
-            _BYTES + self._ports * _BYTES_PER_PORT + signature + detail + self.outcome_bytes + more
+            _BYTES_PER_CLOSING
+            + self._port_count * _BYTES_PER_PORT
+            + signature
+            + detail
+            + self.outcome_bytes
+            + more
         )
 
     @property
     def commands(self) -> int:
-        """About how many commands it takes; rather more."""
+        """The approximate number of commands in a transaction, rounded up."""
         chunks = self.outcome_bytes // MAX_PURE_BYTES
-        return _COMMANDS + self._ports * _COMMANDS_PER_PORT + chunks + self._named
+        return (
+            _COMMANDS_PER_CLOSING
+            + self._port_count * _COMMANDS_PER_PORT
+            + chunks
+            + self._object_count
+        )
 
     @property
     def effort(self) -> int:
-        """How much the Move machine has to do, in comparisons of port names and the like."""
-        return self._ports * (self._ports + _EFFORT_PER_PORT)
+        """The work of the Move VM, in comparisons of port names and similar units."""
+        return self._port_count * (self._port_count + _EFFORT_PER_PORT)
 
     @property
     def following_effort(self) -> int:
-        """How much the chain computes when the execution takes the outcome."""
-        return self._following.effort if self._following else 0
+        """The estimated work on chain when the execution accepts the outcome."""
+        return self._active_continuation.effort if self._active_continuation else 0
 
     @property
     def following_edges(self) -> int:
-        """How many edges the execution may follow when it takes the outcome."""
-        return self._following.edges if self._following else 0
+        """The number of edges that the execution may follow when it accepts the outcome."""
+        return self._active_continuation.edges if self._active_continuation else 0
 
     @property
     def units(self) -> int:
-        """The gas units that it may take beyond those of a small one."""
+        """The most gas units that this closing uses in addition to those of a small one."""
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
         inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
         more = self.continuation.units if self.continuation else 0
-        more += self._named * _UNITS_PER_NAMED
+        more += self._object_count * _UNITS_PER_OBJECT
         return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE + more
 
     @property
     def storage_mist(self) -> int:
-        """What it may take of storage beyond that of a small one, without what is rebated."""
+        """The most MIST of storage, before rebates, in addition to those of a small closing."""
         return (
             self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
@@ -162,21 +173,21 @@ class Closing:
         )
 
     @property
-    def _following(self) -> Continuation | None:
-        """The continuation, if a part of it goes into the transaction."""
+    def _active_continuation(self) -> Continuation | None:
+        """The continuation, if the transaction includes a part of it."""
         return self.continuation if self.continuation and self.continuation.extent else None
 
     @property
-    def _named(self) -> int:
-        """How many objects the inputs of a signed answer name."""
+    def _object_count(self) -> int:
+        """The number of objects that the inputs of a signed answer name."""
         return len(self.inputs.named) if self.inputs else 0
 
     @property
-    def _ports(self) -> int:
+    def _port_count(self) -> int:
         return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
     def is_missed_at(self, now_ms: int) -> bool:
-        """Whether the chain takes this outcome no more."""
+        """Return whether the chain no longer accepts this outcome."""
         is_left = isinstance(self.outcome, Failure) and self.assignment.is_left_at(now_ms)
         return is_left or now_ms >= self.assignment.expires_at_ms
 
@@ -186,13 +197,13 @@ class Closing:
         self.continuation = None
 
     def close(self, closed: Closed) -> None:
-        """Tell who waits."""
+        """Resolve `closed` for the task that waits."""
         if not self.closed.done():
             self.closed.set_result(closed)
 
 
 def closing_of(assignment: Assignment, outcome: Outcome, found: FoundInvocation) -> Closing:
-    """Return an outcome as it goes to the chain."""
+    """Return the closing of an invocation with this outcome."""
     invocation = found.invocation
     attempt = invocation.attempt
     return Closing(
@@ -207,15 +218,15 @@ def closing_of(assignment: Assignment, outcome: Outcome, found: FoundInvocation)
 
 
 def floor_mist(closings: int, price: int) -> int:
-    """What a transaction with so many small closings may cost at this gas price."""
+    """Return the most that a transaction with this many small closings costs, in MIST."""
     units = _UNITS + closings * _UNITS_PER_CLOSING
     return units * price + closings * _STORAGE_PER_CLOSING_MIST
 
 
 class ClosingBatch:
-    """Closings of one transaction, in its order, and what follows from them in executions.
+    """The closings of one transaction, in order, and the steps of executions that follow.
 
-    `leader` is read by each of them. A command is traced back to its closing, or its execution.
+    Each closing reads `leader`. A command can be traced back to its closing or its execution.
     """
 
     def __init__(
@@ -227,45 +238,48 @@ class ClosingBatch:
         purse_mist: int = 0,
         price: int = 0,
     ) -> None:
-        """What follows is as much as `purse_mist` can pay besides, at this gas price."""
+        """Include as many following steps as `purse_mist` pays for at this gas price."""
         self.closings = tuple(closings)
         self._deployment = deployment
         self._leader = leader
-        self._ends: list[int] = []
+        self._command_ends: list[int] = []
         self._executions: list[Address] = []
         self._continuations = [
-            one.continuation for one in closings if one.continuation and one.continuation.extent
+            closing.continuation
+            for closing in closings
+            if closing.continuation and closing.continuation.extent
         ]
-        left_mist = purse_mist - self._own_mist(price)
-        self._following = following(self._continuations, MAX_STEPS, left_mist, price)
+        left_mist = purse_mist - self._closings_mist(price)
+        self._active_continuation = following(self._continuations, MAX_STEPS, left_mist, price)
 
     @property
     def goes_on(self) -> bool:
-        """Whether something follows in executions: other people's, who may have made a mess."""
+        """Whether the batch advances executions, whose workflows are untrusted input."""
         return bool(self._continuations)
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether it may fail, or cost more than it pays, by what strangers have made."""
+        """Whether untrusted input can make the batch fail or cost more than it earns."""
         return self.goes_on or any(
-            one.is_costly or (one.execution is not None and one.is_signed) for one in self.closings
+            closing.is_costly or (closing.execution is not None and closing.is_signed)
+            for closing in self.closings
         )
 
     def budget_mist(self, price: int) -> int:
-        """What the transaction may cost at this gas price."""
-        steps = sum(cost_mist(group.steps, price) for group in self._following)
-        return self._own_mist(price) + steps
+        """Return the most that the transaction costs at this gas price, in MIST."""
+        steps = sum(cost_mist(group.steps, price) for group in self._active_continuation)
+        return self._closings_mist(price) + steps
 
-    def _own_mist(self, price: int) -> int:
-        """What the closings alone may cost."""
+    def _closings_mist(self, price: int) -> int:
+        """Return the most that the closings cost without the following steps, in MIST."""
         more = sum(closing.units for closing in self.closings) * price
         stored = sum(closing.storage_mist for closing in self.closings)
         return floor_mist(len(self.closings), price) + more + stored
 
     def build(self) -> ProgrammableTransaction:
-        """Settle or fail one after the other; then have the executions go on."""
+        """Settle or fail each invocation in turn, then advance the executions."""
         builder = TransactionBuilder()
-        self._ends, self._executions = [], []
+        self._command_ends, self._executions = [], []
         builder.resolved(self._leader)
         for closing in self.closings:
             builder.resolved(closing.invocation)
@@ -274,18 +288,18 @@ class ClosingBatch:
             add_outcome(
                 builder, self._deployment, invocation, leader, closing.outcome, attempt=attempt
             )
-            self._ends.append(len(builder.commands))
+            self._command_ends.append(len(builder.commands))
         for closing in self.closings:
             if closing.continuation and closing.continuation.extent:
                 self._advance(builder, closing.assignment.invocation, closing.continuation)
-        for group in self._following:
+        for group in self._active_continuation:
             for step in group.steps:
                 group.workflow.commands.add(builder, group.execution, self._leader.object_id, step)
                 self._executions.append(group.execution)
-        known = dict(arguments(self._continuations, self._following))
+        arguments_by_id = dict(arguments(self._continuations, self._active_continuation))
         for closing in self.closings:
-            known |= closing.inputs.named if closing.inputs else {}
-        return builder.finish(known)
+            arguments_by_id |= closing.inputs.named if closing.inputs else {}
+        return builder.finish(arguments_by_id)
 
     def _advance(
         self, builder: TransactionBuilder, invocation: Address, continuation: Continuation
@@ -296,23 +310,23 @@ class ClosingBatch:
         self._executions.append(execution)
 
     def debtors_of(self, status: ExecutionStatus) -> list[Address | None]:
-        """Return the executions that owe the gas: all of them, or the one whose command aborted."""
+        """Return the executions that owe the gas: all, or the one whose command aborted."""
         command = None
         if isinstance(status, ExecutionFailure) and isinstance(status.error.data, MoveAbort):
             command = status.command
         closing = self.closing_of(command)
-        guilty = closing.execution if closing else self.execution_of(command)
-        return [guilty] if guilty else [one.execution for one in self.closings]
+        execution = closing.execution if closing else self.execution_of(command)
+        return [execution] if execution else [member.execution for member in self.closings]
 
     def execution_of(self, command: int | None) -> Address | None:
-        """The execution whose step a command is, if it is one."""
-        place = -1 if command is None else command - self._ends[-1]
+        """Return the execution that a command advances, or None for another command."""
+        place = -1 if command is None else command - self._command_ends[-1]
         return self._executions[place] if 0 <= place < len(self._executions) else None
 
     def closing_of(self, command: int | None) -> Closing | None:
-        """The closing that a command belongs to; None if it is not known which one failed."""
+        """Return the closing that a command belongs to, or None if that is unknown."""
         if command is None:
             return None
-        # If the closings have 4 commands and 5, they end before the commands 4 and 9.
-        place = bisect_right(self._ends, command)
+        # Two closings with 4 and 5 commands end before the commands 4 and 9.
+        place = bisect_right(self._command_ends, command)
         return self.closings[place] if place < len(self.closings) else None

@@ -1,4 +1,4 @@
-"""How an execution goes on in the transaction that closes one of its invocations."""
+"""The steps of an execution that follow in the transaction that closes an invocation."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,27 +24,27 @@ from nexus_tools.workflow import (
     Settled,
 )
 
-# What it may take: bounds in gas units, and in MIST of storage, most of which the execution
-# pays back in the same transaction.
+# Upper bounds in gas units, and in MIST of storage, most of which the execution refunds in the same
+# transaction.
 _UNITS_PER_ADVANCE = 1_000
 _STORAGE_PER_ADVANCE_MIST = 20_000_000
 _STORAGE_PER_EDGE_MIST = 4_000_000
 
 
 class Extent(IntEnum):
-    """How much of what follows from a closing goes into its transaction."""
+    """How much of a continuation goes into the transaction of a closing."""
 
     NOTHING = 0
-    """The closing alone: it must never wait for what follows from it."""
+    """Only the closing, which must never be delayed by following steps."""
     ADVANCE = 1
-    """The execution takes the outcome."""
+    """The execution also accepts the outcome."""
     STEPS = 2
-    """And requests what is ready since."""
+    """The execution also requests the runs that become ready."""
 
 
 @dataclass(slots=True, eq=False)
 class Continuation:
-    """What follows from the closing of an attempt, with this outcome."""
+    """The continuation of an execution after the closing of an attempt with this outcome."""
 
     workflow: CarriedWorkflow
     execution: SharedObject
@@ -54,41 +54,41 @@ class Continuation:
 
     @property
     def run(self) -> Run:
-        """The run that the attempt carries."""
+        """The run to which the attempt belongs."""
         return run_of(self.workflow, self.attempt.run.vertex, self.attempt.run.path)
 
     @property
     def edges(self) -> int:
-        """How many edges the outcome may follow."""
+        """The largest number of edges that the outcome may follow."""
         variants = self.workflow.plan.vertices[self.run.vertex].variants.values()
         return max(map(len, variants), default=0)
 
     @property
     def effort(self) -> int:
-        """An estimate of what taking the outcome computes, for the dearest variant."""
+        """The estimated work of accepting the outcome, for the most expensive variant."""
         plan = self.workflow.plan
         variants = plan.vertices[self.run.vertex].variants.values()
         return max((following_effort(plan, edges) for edges in variants), default=0)
 
     @property
     def fans_out(self) -> bool:
-        """Whether the outcome may begin iterations, one for each element of a list."""
+        """Whether the outcome may start iterations, one for each element of a list."""
         variants = self.workflow.plan.vertices[self.run.vertex].variants.values()
         return any(edge.kind is EdgeKind.FOR_EACH for edges in variants for edge in edges)
 
     @property
     def units(self) -> int:
-        """The gas units that taking the outcome may take."""
+        """The most gas units that accepting the outcome uses."""
         return _UNITS_PER_ADVANCE if self.extent else 0
 
     @property
     def storage_mist(self) -> int:
-        """What it may take of storage."""
+        """The most that accepting the outcome costs in storage, in MIST."""
         per_edge = self.edges * _STORAGE_PER_EDGE_MIST
         return _STORAGE_PER_ADVANCE_MIST + per_edge if self.extent else 0
 
     def foresee(self, foresight: Foresight) -> None:
-        """Add what may follow."""
+        """Add the possible next steps to a prediction."""
         foresight.closed(self.run, self.attempt.number, self.outcome)
 
     def reduce(self) -> None:
@@ -97,13 +97,13 @@ class Continuation:
 
 
 def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
-    """Estimate what following edges computes on chain, with the blocks that they can open.
+    """Estimate the work on chain to follow edges and to open the blocks behind them.
 
-    A block opens once, with the first edge into it, and may open the blocks that start with it.
+    A block opens once, with the first edge into it, and may open the blocks at which it starts.
     """
     effort = 0
     starts: list[str | int] = []
-    opened: set[int] = set()
+    open_blocks: set[int] = set()
     for edge in edges:
         effort += EDGE_EFFORT
         starts.append(edge.target.vertex if edge.scope is None else edge.scope)
@@ -112,8 +112,8 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
         if isinstance(start, str):
             ports = len(plan.vertices[start].into)
             effort += LOOK_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
-        elif start not in opened:
-            opened.add(start)
+        elif start not in open_blocks:
+            open_blocks.add(start)
             block = plan.blocks[start]
             begun = (*block.cursors, *block.starts)
             effort += OPEN_EFFORT * len(begun)
@@ -133,44 +133,46 @@ class FollowingSteps:
 def following(
     continuations: Iterable[Continuation], limit: int, purse_mist: int, price: int
 ) -> tuple[FollowingSteps, ...]:
-    """What follows from closings of one transaction, `limit` steps at most in all.
+    """Return the steps that follow from the closings of one transaction.
 
-    It may cost so much at this gas price.
+    There are at most `limit` steps in total, and they cost at most `purse_mist` at this gas price.
     """
     by_execution: dict[Address, list[Continuation]] = {}
-    for each in continuations:
-        if each.extent is Extent.STEPS:
-            by_execution.setdefault(each.execution.object_id, []).append(each)
-    found = []
-    runs = MAX_RUNS - sum(each.edges for each in continuations)
+    for continuation in continuations:
+        if continuation.extent is Extent.STEPS:
+            by_execution.setdefault(continuation.execution.object_id, []).append(continuation)
+    groups = []
+    runs = MAX_RUNS - sum(continuation.edges for continuation in continuations)
     for execution, group in by_execution.items():
         workflow = group[0].workflow
         foresight = Foresight(workflow.plan)
-        for each in group:
-            each.foresee(foresight)
+        for continuation in group:
+            continuation.foresee(foresight)
         steps = tuple(step for step in foresight.steps(limit) if workflow.can_add(step))
         steps = affordable(steps, purse_mist, price, runs)
         limit -= len(steps)
         runs -= run_count(steps)
         purse_mist -= cost_mist(steps, price)
         if steps:
-            found.append(FollowingSteps(workflow, execution, steps))
-    return tuple(found)
+            groups.append(FollowingSteps(workflow, execution, steps))
+    return tuple(groups)
 
 
 def run_of(workflow: CarriedWorkflow, vertex: int, path: Iterable[int]) -> Run:
-    """A run of the chain, which knows vertices by number. Raises `IndexError`."""
+    """Return a run, whose vertex the chain names by its index. Raises `IndexError`."""
     return Run(tuple(workflow.plan.vertices)[vertex], tuple(path))
 
 
 def arguments(
     continuations: Iterable[Continuation], steps: Iterable[FollowingSteps]
 ) -> Mapping[Address, ObjectArgument]:
-    """How a transaction names all that these need besides invocations and the leader."""
-    known: dict[Address, ObjectArgument] = {}
-    for each in continuations:
-        known[each.execution.object_id] = each.execution
-        known[each.workflow.argument.reference.object_id] = each.workflow.argument
+    """Return the transaction arguments of these steps, without invocations and the leader."""
+    arguments_by_id: dict[Address, ObjectArgument] = {}
+    for continuation in continuations:
+        arguments_by_id[continuation.execution.object_id] = continuation.execution
+        arguments_by_id[continuation.workflow.argument.reference.object_id] = (
+            continuation.workflow.argument
+        )
     for group in steps:
-        known |= group.workflow.tools
-    return known
+        arguments_by_id |= group.workflow.tools
+    return arguments_by_id

@@ -1,9 +1,9 @@
-"""Accounts of executions and of their owners: fees paid to this leader, less gas spent on them.
+"""Accounts of executions and their owners: fees paid to this leader, minus gas spent on them.
 
-Anyone can begin an execution and name any leader. The leader pays first: a request costs gas, and
-the fee comes when the invocation is closed. So an execution may owe the leader a little, and more
-for each open invocation whose fee is still to come. All executions of an owner together may owe as
-much, because one transaction can begin many of them.
+Anyone can start an execution and name any leader. The leader pays first: a request costs gas, and
+the fee is paid when the invocation is closed. An execution may therefore owe the leader a little,
+and more for each open invocation whose fee is still due. All executions of one owner together may
+owe the same amount, because one transaction can start many of them.
 
 Accounts are in memory. A restart resets them.
 """
@@ -20,14 +20,14 @@ from nexus_tools.sui.client import Executed, Simulated
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import SUI
 
-# The gas units that requesting one of many invocations takes; its fee pays them later.
+# The gas units for requesting one of many invocations, which its fee repays later.
 _UNITS_PER_OPEN = 250
-# The same for one that is requested alone. The owner of its execution pays more than that for its
-# failure, so an owner may have any number of them open.
+# The gas units for requesting a single invocation. The owner of its execution pays more than that
+# if it fails, so an owner may have any number of them open.
 _UNITS_PER_OPEN_OF_OWNER = 1_250
-# To fail an attempt with a transaction of its own, storage included.
+# The gas units for failing an attempt in its own transaction, including storage.
 _UNITS_PER_FAILURE = 1_150
-_MOST_ACCOUNTS = 65_536
+_MAX_ACCOUNTS = 65_536
 
 
 @dataclass(slots=True)
@@ -37,13 +37,13 @@ class _Account:
 
 
 class _Accounts(OrderedDict[Address, _Account]):
-    """The accounts that were used last."""
+    """The accounts that were used most recently."""
 
     def of(self, holder: Address) -> _Account:
-        """Return the account of a holder, a new one if it has none."""
+        """Return the account of a holder, or a new one."""
         account = self.setdefault(holder, _Account())
         self.move_to_end(holder)
-        if len(self) > _MOST_ACCOUNTS:
+        if len(self) > _MAX_ACCOUNTS:
             self.popitem(last=False)
         return account
 
@@ -72,10 +72,10 @@ class ExecutionAccounts:
         self._open: dict[Address, Address] = {}
 
     def learn_owner(self, execution: Address, owner: Address) -> None:
-        """Have the owner of an execution owe what the execution owes."""
+        """Make the owner of an execution owe what the execution owes."""
         self._owner_of[execution] = owner
         self._owner_of.move_to_end(execution)
-        if len(self._owner_of) > _MOST_ACCOUNTS:
+        if len(self._owner_of) > _MAX_ACCOUNTS:
             self._owner_of.popitem(last=False)
 
     def covers(self, execution: Address, worker: Worker, simulated: Simulated) -> bool:
@@ -84,20 +84,23 @@ class ExecutionAccounts:
         return self.allows(execution, margin_mist(worker, simulated), requested)
 
     def allows(self, execution: Address, margin_mist: int, requested: int = 0) -> bool:
-        """Return whether an execution may change its account by so much.
+        """Return whether the balance of an execution may change by `margin_mist`.
 
         `requested` is the number of invocations that the change requests from this leader.
         """
         return margin_mist >= 0 or self.room_mist(execution, requested) + margin_mist >= 0
 
     def room_mist(self, execution: Address, requested: int = 0) -> int:
-        """Return what an execution may cost now beyond what it pays for that."""
+        """Return how much more than it pays an execution may cost now, in MIST."""
         own, *owners = self._accounts_of(execution)
-        rooms = [self._room_mist(own, requested, _UNITS_PER_OPEN)]
-        rooms += [self._room_mist(each, requested, _UNITS_PER_OPEN_OF_OWNER) for each in owners]
-        return min(rooms)
+        credits_mist = [self._account_credit_mist(own, requested, _UNITS_PER_OPEN)]
+        credits_mist += [
+            self._account_credit_mist(account, requested, _UNITS_PER_OPEN_OF_OWNER)
+            for account in owners
+        ]
+        return min(credits_mist)
 
-    def _room_mist(self, account: _Account, requested: int, units_per_open: int) -> int:
+    def _account_credit_mist(self, account: _Account, requested: int, units_per_open: int) -> int:
         units = self._max_unpaid_units + (account.open + requested) * units_per_open
         return account.balance_mist + units * self._price()
 
@@ -110,9 +113,9 @@ class ExecutionAccounts:
     def reserve(
         self, execution: Address | None, worker: Worker, simulated: Simulated | None
     ) -> Iterator[None]:
-        """Count what a simulation shows until its transaction is noted.
+        """Reserve the credit that a simulation uses until its transaction is recorded.
 
-        Transactions that are sent at the same time cannot use the same credit.
+        This prevents concurrent transactions from using the same credit.
         """
         lost_mist = requested = 0
         accounts: list[_Account] = []
@@ -131,7 +134,7 @@ class ExecutionAccounts:
                 account.open -= requested
 
     def allows_failure(self, invocation: Invocation) -> bool:
-        """Return whether this leader may fail an invocation: not every attempt pays for that."""
+        """Return whether this leader may fail an invocation, which not every attempt pays for."""
         attempt = invocation.attempt
         cost_mist = _UNITS_PER_FAILURE * self._price() - invocation.fail_fee_mist
         return attempt is None or self.allows(attempt.execution, -cost_mist)
@@ -139,9 +142,9 @@ class ExecutionAccounts:
     def note(
         self, executions: Sequence[Address | None], worker: Worker, executed: Executed
     ) -> None:
-        """Add the gain or loss of a transaction to the accounts, an equal part to each.
+        """Add the gain or loss of a transaction to the accounts, in equal parts.
 
-        A part is nobody's where there is no execution.
+        The part of an invocation without an execution belongs to no account.
         """
         for execution in executions:
             if execution is not None:
@@ -155,7 +158,7 @@ class ExecutionAccounts:
                 account.open += 1
 
     def closed(self, invocation: Address) -> None:
-        """Expect no fee for an invocation any more."""
+        """Stop expecting a fee for an invocation."""
         execution = self._open.pop(invocation, None)
         if execution is not None:
             for account in self._accounts_of(execution):
@@ -168,9 +171,9 @@ class ExecutionAccounts:
         return [own] if owner is None else [own, self._owners.of(owner)]
 
     def _requested(self, result: Executed | Simulated) -> Iterable[InvocationRequested]:
-        """The attempts that it requests of which this leader is sure to get the fee."""
-        for each in result.events:
-            event = parse_event(self._deployment, each)
+        """Yield the requested attempts whose fee this leader is certain to earn."""
+        for raw_event in result.events:
+            event = parse_event(self._deployment, raw_event)
             if (
                 isinstance(event, InvocationRequested)
                 and event.attempt is not None
@@ -181,5 +184,5 @@ class ExecutionAccounts:
 
 
 def margin_mist(worker: Worker, result: Executed | Simulated) -> int:
-    """Return what a transaction brings a worker, less its gas."""
+    """Return how much a transaction adds to a worker's balance after gas, in MIST."""
     return result.effects.address_balance_change(worker.address, SUI)

@@ -1,6 +1,7 @@
-"""What steps of executions may cost, and how many of them a worker can pay.
+"""The cost of steps of executions, and how many of them a worker can pay.
 
-The execution pays back what they store, in the same transaction; the budget has to be there before.
+The execution refunds the storage cost of its steps in the same transaction, but the transaction's
+budget must include it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,47 +9,50 @@ from dataclasses import replace
 
 from nexus_tools.registry import ExecutionStep, RequestIterations, RequestRun
 
-# Bounds in gas units, and in MIST of storage for each run that is requested, or list that is
-# brought: what is not used is not paid.
+# Upper bounds in gas units, and in MIST of storage for each requested run or gathered list; the
+# unused part is not charged.
 _UNITS_PER_STEP = 1_000
 _UNITS_PER_RUN = 250
 _STORAGE_PER_RUN_MIST = 20_000_000
 
 MAX_RUNS = 20
-"""So many runs are requested in one transaction at most, or edges followed: gas gets dearer the
-longer a transaction runs, and each one pays for itself alone."""
+"""The maximum number of runs requested, or edges followed, in one transaction.
+
+Gas per instruction rises with the length of a transaction, but each run pays a fixed amount."""
 
 
 def cost_mist(steps: Iterable[ExecutionStep], price: int) -> int:
-    """What steps may cost at this gas price."""
+    """Return the most that steps cost at this gas price, in MIST."""
     return sum(_cost_mist(step, price) for step in steps)
 
 
 def affordable(
     steps: Sequence[ExecutionStep], purse_mist: int, price: int, runs: int = MAX_RUNS
 ) -> tuple[ExecutionStep, ...]:
-    """The first ones of the steps, and of iterations as many, as a worker can pay.
+    """Return the first steps that a worker can pay, with fewer iterations where necessary.
 
-    They request as many `runs` at most.
+    They request at most `runs` runs.
     """
-    found: list[ExecutionStep] = []
+    chosen: list[ExecutionStep] = []
     for step in steps:
-        fits = _reduced(step, purse_mist, price, runs)
-        if fits is None:
+        reduced = _affordable_part(step, purse_mist, price, runs)
+        if reduced is None:
             break
-        found.append(fits)
-        purse_mist -= _cost_mist(fits, price)
-        runs -= _runs(fits)
-    return tuple(found)
+        chosen.append(reduced)
+        purse_mist -= _cost_mist(reduced, price)
+        runs -= _run_limit(reduced)
+    return tuple(chosen)
 
 
 def run_count(steps: Iterable[ExecutionStep]) -> int:
-    """How many runs steps request at most."""
-    return sum(map(_runs, steps))
+    """Return the largest number of runs that steps request."""
+    return sum(map(_run_limit, steps))
 
 
-def _reduced(step: ExecutionStep, purse_mist: int, price: int, runs: int) -> ExecutionStep | None:
-    while _cost_mist(step, price) > purse_mist or _runs(step) > runs:
+def _affordable_part(
+    step: ExecutionStep, purse_mist: int, price: int, runs: int
+) -> ExecutionStep | None:
+    while _cost_mist(step, price) > purse_mist or _run_limit(step) > runs:
         if not isinstance(step, RequestIterations) or step.limit == 1:
             return None
         step = replace(step, limit=step.limit // 2)
@@ -56,12 +60,12 @@ def _reduced(step: ExecutionStep, purse_mist: int, price: int, runs: int) -> Exe
 
 
 def _cost_mist(step: ExecutionStep, price: int) -> int:
-    runs = _runs(step)
+    runs = _run_limit(step)
     units = _UNITS_PER_STEP + runs * _UNITS_PER_RUN
     return units * price + max(1, runs) * _STORAGE_PER_RUN_MIST
 
 
-def _runs(step: ExecutionStep) -> int:
+def _run_limit(step: ExecutionStep) -> int:
     match step:
         case RequestRun():
             return 1

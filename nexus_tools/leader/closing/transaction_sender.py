@@ -1,4 +1,4 @@
-"""Sends a signed transaction until it is known what became of it."""
+"""Sends signed transactions and determines their results."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A transaction as it is sent: the same bytes have the same effects, however often."""
+    """A signed transaction: sending the same bytes again has no further effect."""
 
     digest: Digest
     data: bytes
@@ -21,7 +21,7 @@ class SignedTransaction:
 
 
 class TransactionSender:
-    """Sends the same bytes, and looks them up by their digest, as often as it takes."""
+    """Sends the same bytes, and looks them up by their digest, until the result is known."""
 
     def __init__(self, client: SuiClient, pause_ms: int) -> None:
         self._client = client
@@ -29,10 +29,10 @@ class TransactionSender:
         self.trouble = ""
 
     async def send(self, transaction: SignedTransaction) -> Executed:
-        """What the chain did. Raises the node's refusal if it has not executed it either.
+        """Return the executed transaction, or raise the node's refusal if it was not executed.
 
-        Whether the network forgets it or executes it after all, nothing that it names is lost: it
-        ends with its epochs, and names nothing that the worker owns.
+        If the network later executes or forgets the transaction, nothing is lost: it expires with
+        its epochs, and it names no object that the worker owns.
         """
         connection = self._client.connection
         while True:
@@ -45,10 +45,10 @@ class TransactionSender:
                 continue
             except NexusError as refusal:
                 _log.warning("refused", digest=str(transaction.digest), error=refusal.message)
-                found = await self._look_up(transaction)
-                if found is None:
+                earlier_result = await self._look_up(transaction)
+                if earlier_result is None:
                     raise
-                executed = found
+                executed = earlier_result
             self.trouble = ""
             return executed
 

@@ -1,4 +1,4 @@
-"""The workers' money: what they have and earn, and whether that is enough for the next hour."""
+"""The workers' balances and earnings, and a warning if they do not suffice for an hour."""
 
 import asyncio
 from collections import deque
@@ -19,29 +19,29 @@ HOUR_S = 3_600.0
 
 
 class Earnings:
-    """What is earned in an hour, found from sums at some moments; `now` is in seconds."""
+    """The earnings per hour, derived from totals at several moments; `now` is in seconds."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque()
+        self._samples: deque[tuple[float, int]] = deque()
 
     def see(self, now: float, earned_mist: int) -> None:
-        """So much was earned until now, fees less gas."""
-        self._seen.append((now, earned_mist))
-        # One that is an hour old, or older, is where the last hour begins.
-        while len(self._seen) > 1 and self._seen[1][0] <= now - HOUR_S:
-            self._seen.popleft()
+        """Add the total earned until now, fees minus gas."""
+        self._samples.append((now, earned_mist))
+        # The newest sample that is at least an hour old is the start of the last hour.
+        while len(self._samples) > 1 and self._samples[1][0] <= now - HOUR_S:
+            self._samples.popleft()
 
     def mist_per_hour(self) -> int:
-        """At the rate of the last hour, or of the time since the first moment."""
-        (began, first), (ended, last) = self._seen[0], self._seen[-1]
-        return round((last - first) * HOUR_S / (ended - began)) if ended > began else 0
+        """Return the rate of the last hour, or of the shorter time since the first sample."""
+        (start, first), (end, last) = self._samples[0], self._samples[-1]
+        return round((last - first) * HOUR_S / (end - start)) if end > start else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """What workers have and earn; `floor_mist` is what one transaction of one of them may need.
+    """The balances and earnings of the workers; `floor_mist` is the cost of a full transaction.
 
-    `richest_mist` is the largest part of `balance_mist` that one worker has.
+    `richest_mist` is the largest balance of one worker, a part of `balance_mist`.
     """
 
     balance_mist: int
@@ -51,7 +51,7 @@ class Purse:
 
     @property
     def lacking_mist(self) -> int:
-        """What they lack to lose for another hour as much as now, and still pay a transaction."""
+        """The MIST missing to sustain this hour's loss again and pay one transaction."""
         lost = max(0, -self.earned_mist_per_hour)
         return max(
             0, self.floor_mist - self.richest_mist, self.floor_mist + lost - self.balance_mist
@@ -59,9 +59,9 @@ class Purse:
 
 
 class Money:
-    """Looks at workers, collateral and activity now and then, and warns before money ends.
+    """Reads balances, collateral and activity periodically, and warns before funds run out.
 
-    `floor_mist` is told each gas price.
+    `floor_mist` returns the cost of a full transaction at a gas price.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Money:
         self._warned_at: float | None = None
 
     async def run(self) -> None:
-        """Look without end."""
+        """Check the balances forever."""
         while True:
             try:
                 await self.look()
@@ -92,37 +92,37 @@ class Money:
             await asyncio.sleep(self._interval)
 
     async def look(self) -> None:
-        """Read the chain once, for the metrics and for the warning."""
+        """Read the chain once, for the metrics and the warning."""
         await self._workers.refresh()
         leader = self._workers.leader.leader
         now = asyncio.get_running_loop().time()
         self._earnings.see(now, self._metrics.earned_mist)
-        purse = Purse(
+        report = Purse(
             self._workers.total_mist,
             self._workers.richest_mist,
             self._earnings.mist_per_hour(),
             self._floor_mist(self._workers.epoch.gas_price),
         )
         self._metrics.workers.set(len(self._workers.listed))
-        self._metrics.balance_mist.set(purse.balance_mist)
-        self._metrics.earned_mist_per_hour.set(purse.earned_mist_per_hour)
-        self._metrics.lacking_mist.set(purse.lacking_mist)
+        self._metrics.balance_mist.set(report.balance_mist)
+        self._metrics.earned_mist_per_hour.set(report.earned_mist_per_hour)
+        self._metrics.lacking_mist.set(report.lacking_mist)
         self._metrics.collateral_mist.set(leader.collateral.balance_mist)
         self._metrics.active.set(leader.is_active)
-        self._warn(purse, now)
+        self._warn(report, now)
 
-    def _warn(self, purse: Purse, now: float) -> None:
-        """Once when money gets short, once an hour while it is, and once when it is there."""
-        if not purse.lacking_mist:
+    def _warn(self, report: Purse, now: float) -> None:
+        """Warn when funds are low and then hourly, and log when they suffice again."""
+        if not report.lacking_mist:
             if self._warned_at is not None:
-                _log.info("money_enough", balance=sui(purse.balance_mist))
+                _log.info("money_enough", balance=sui(report.balance_mist))
             self._warned_at = None
         elif self._warned_at is None or now - self._warned_at >= HOUR_S:
             self._warned_at = now
             _log.warning(
                 "money_short",
-                balance=sui(purse.balance_mist),
-                earned_per_hour=sui(purse.earned_mist_per_hour),
-                lacking=sui(purse.lacking_mist),
-                send=command_to_send(self._network, self._workers.richest, purse.lacking_mist),
+                balance=sui(report.balance_mist),
+                earned_per_hour=sui(report.earned_mist_per_hour),
+                lacking=sui(report.lacking_mist),
+                send=command_to_send(self._network, self._workers.richest, report.lacking_mist),
             )

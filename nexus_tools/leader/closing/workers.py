@@ -1,9 +1,8 @@
-"""The leader's workers whose keys are here: who may close invocations, and from whose money.
+"""The leader's workers whose keys are local: they sign transactions and pay the gas.
 
-A worker pays from its address balance, into which the fees of what it closes come. Nothing that it
-owns is named by a transaction, so that any number is on its way side by side, as long as the
-balance covers the sum of their budgets. Coins that a worker has go into the balance when that gets
-short.
+A worker pays from its address balance, which also receives its fees. Its transactions name no
+object that it owns, so any number can be in flight, as long as the balance covers the sum of their
+budgets. When the balance is low, the worker's coins are deposited into it.
 """
 
 import asyncio
@@ -50,9 +49,9 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """One key: what its address balance holds, and how much of that may be spent by what is sent.
+    """A key with its address balance, of which `reserved_mist` is the budgets in flight.
 
-    `in_coins_mist` is what it has besides. It is `listed` while it is a worker of the leader.
+    `in_coins_mist` is held in coins. A worker is listed while it is a worker of the leader.
     """
 
     signer: Signer
@@ -63,29 +62,29 @@ class Worker:
 
     @property
     def address(self) -> Address:
-        """Who signs."""
+        """The address that signs and pays."""
         return self.signer.address
 
     @property
     def free_mist(self) -> int:
-        """What another transaction may have as its budget."""
+        """The most MIST that another transaction may have as its budget."""
         return self.balance_mist - self.reserved_mist
 
     def repaid_mist(self, executed: Executed | Simulated, fees_mist: int) -> int:
-        """What executions paid back of the storage that a transaction took, besides its fees."""
+        """Return the storage cost that executions refunded in a transaction, in MIST."""
         change = executed.effects.address_balance_change(self.address, SUI)
         return change + executed.cost.net - fees_mist
 
     def learn(self, executed: Executed) -> None:
-        """Know what a transaction took. What it brought can be spent once it is settled."""
+        """Subtract the cost of a transaction; a gain can be spent only after settlement."""
         self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))
 
 
 class Workers:
-    """Chooses who sends, and signs; `refresh` before the first transaction.
+    """Chooses the worker that sends, and signs; call `refresh` before the first transaction.
 
-    `enough_mist` says for how many MIST of budgets a balance should be good at a gas price: that
-    much is taken from coins.
+    `enough_mist` returns the balance that a worker should have at a gas price, in MIST. A lower
+    balance is filled up from coins.
     """
 
     def __init__(
@@ -98,125 +97,129 @@ class Workers:
         self._epoch: Epoch | None = None
         self._freed = asyncio.Condition()
         self._refreshing = asyncio.Lock()
-        self._told: set[Address] = set()
+        self._removed: set[Address] = set()
 
-    # --- What is known
+    # --- State
 
     @property
     def leader(self) -> FoundLeader:
-        """The leader as it was at the last refresh."""
+        """The leader at the last refresh."""
         assert self._leader is not None
         return self._leader
 
     @property
     def epoch(self) -> Epoch:
-        """The epoch as it was at the last refresh."""
+        """The epoch at the last refresh."""
         assert self._epoch is not None
         return self._epoch
 
     @property
     def listed(self) -> tuple[Worker, ...]:
-        """Those that are workers of the leader now."""
+        """The workers that the leader lists now."""
         return tuple(worker for worker in self._workers if worker.is_listed)
 
     @property
     def richest(self) -> Address:
-        """Whose balance is the largest."""
+        """The address with the largest balance."""
         return max(self.listed or self._workers, key=lambda worker: worker.balance_mist).address
 
     @property
     def richest_mist(self) -> int:
-        """The largest balance: no transaction can have a larger budget."""
+        """The largest balance in MIST, which limits the budget of a transaction."""
         return max((worker.balance_mist for worker in self.listed), default=0)
 
     @property
     def total_mist(self) -> int:
-        """All that they have, in coins too."""
+        """The balances and coins of all workers, in MIST."""
         return sum(worker.balance_mist + worker.in_coins_mist for worker in self._workers)
 
     @property
     def trouble(self) -> str:
-        """What keeps all of them from closing anything; empty if nothing does."""
+        """The reason why no worker can close an invocation, or an empty string."""
         if self._leader is None:
             return ""
         if not self.listed:
-            return _nobody(self._chain.leader)
+            return _no_worker_problem(self._chain.leader)
         if not self._leader.leader.collateral.is_whole:
-            return _powerless(self._leader.leader, self._chain.client.network)
-        return self._poverty()
+            return _suspended_problem(self._leader.leader, self._chain.client.network)
+        return self._funds_problem()
 
-    def _poverty(self) -> str:
-        """Why no worker can pay for one closing, and what to do; empty if one can."""
+    def _funds_problem(self) -> str:
+        """Return why no worker can pay for a closing, with a command; empty if one can."""
         needed_mist = least_mist(self.epoch.gas_price)
         if self.richest_mist >= needed_mist:
             return ""
         lacking_mist = needed_mist - self.richest_mist
         command = command_to_send(self._chain.client.network, self.richest, lacking_mist)
         step = f"run `{command}`" if self._chain.client.network.has_profile else command
-        return f"{self._not_enough(needed_mist).message}: {step}"
+        return f"{self._insufficient_funds(needed_mist).message}: {step}"
 
     # --- Reading
 
     async def refresh(self) -> None:
-        """Read the leader, its workers' money and the epoch. Raises `unknown_leader`."""
+        """Read the leader, the workers' balances and the epoch. Raises `unknown_leader`."""
         async with self._refreshing:
             client = self._chain.client
-            found, self._epoch, balances = await asyncio.gather(
+            leader, self._epoch, balances = await asyncio.gather(
                 self._chain.leader_itself(),
                 read_epoch(client.connection),
-                asyncio.gather(*(client.balance_parts(each.address) for each in self._workers)),
+                asyncio.gather(
+                    *(client.balance_parts(local_worker.address) for local_worker in self._workers)
+                ),
             )
-            self._leader, listed = found, found.leader.workers.entries
+            self._leader, listed = leader, leader.leader.workers.entries
             for worker, balance in zip(self._workers, balances, strict=True):
                 worker.balance_mist = balance.in_address
                 worker.in_coins_mist = balance.in_coins
                 worker.is_listed = worker.address in listed
-            self._tell()
+            self._log_changes()
             for worker in self.listed:
                 await self._deposit(worker)
 
     async def look(self) -> None:
-        """Read all of it again if they could not work when it was read last."""
+        """Refresh if no worker could work at the last refresh."""
         if not self.trouble:
             return
         try:
             await self.refresh()
         except UnreachableError:
-            pass  # of which the heartbeat tells
+            pass  # the heartbeat reports it
         except NexusError as error:
             _log.warning("workers_unread", code=error.code, error=error.message)
 
     def check(self) -> None:
-        """Raise `not_a_worker` if none of the keys is a worker's."""
+        """Raise `not_a_worker` if none of the keys belongs to a worker of the leader."""
         if not self.listed:
             first = self._workers[0].address
             raise NotAllowedError(
                 "not_a_worker",
-                _nobody(self._chain.leader),
-                hint=f"`nexus-tools leader worker add {first} --wallet OWNER` makes it one",
+                _no_worker_problem(self._chain.leader),
+                hint=f"Run `nexus-tools leader worker add {first} --wallet OWNER`.",
             )
 
-    def _tell(self) -> None:
-        """Once of each worker that may not work any more, or may again."""
-        gone = {worker.address for worker in self._workers if not worker.is_listed}
-        for address in gone - self._told:
+    def _log_changes(self) -> None:
+        """Log each worker once when it is removed, and once when it is back."""
+        unlisted = {worker.address for worker in self._workers if not worker.is_listed}
+        for address in unlisted - self._removed:
             _log.warning("worker_removed", worker=str(address), leader=str(self._chain.leader))
-        for address in self._told - gone:
+        for address in self._removed - unlisted:
             _log.info("worker_added", worker=str(address), leader=str(self._chain.leader))
-        if gone != self._told and not self.listed:
+        if unlisted != self._removed and not self.listed:
             _log.error("no_worker", leader=str(self._chain.leader))
-        self._told = gone
+        self._removed = unlisted
 
     async def _deposit(self, worker: Worker) -> None:
-        """Put as many coins into the balance as it lacks, if there are any.
+        """Deposit as many coins as the balance needs, if there are any.
 
-        Many small coins take several transactions, each with as many as one can name.
+        Many small coins require several transactions, each with the most coins that one can name.
         """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
         enough_mist = self._enough_mist(self.epoch.gas_price)
         while worker.balance_mist < enough_mist and worker.in_coins_mist > DEPOSIT_GAS_MIST:
             async with SuiClient(network, worker.signer) as client:
-                coins = sorted(each.balance for each in await client.coins(worker.address))
+                coins = sorted(
+                    owned_coin.balance for owned_coin in await client.coins(worker.address)
+                )
                 largest_mist = sum(coins[-MAX_PAYMENT_COINS:])
                 lacking_mist = enough_mist - worker.balance_mist
                 amount_mist = min(lacking_mist, largest_mist - DEPOSIT_GAS_MIST)
@@ -234,11 +237,11 @@ class Workers:
 
     @asynccontextmanager
     async def paying(self, budget_mist: int) -> AsyncIterator[Worker]:
-        """A worker whose balance covers the budget besides all others that are in flight.
+        """Yield a worker whose balance covers this budget and all others in flight.
 
-        Waits for those. Raises `not_enough_sui` or `not_a_worker`.
+        Waits until budgets in flight are released. Raises `not_enough_sui` or `not_a_worker`.
         """
-        worker = await self._with_room(budget_mist)
+        worker = await self._wait_for_worker(budget_mist)
         worker.reserved_mist += budget_mist
         try:
             yield worker
@@ -247,13 +250,16 @@ class Workers:
                 worker.reserved_mist -= budget_mist
                 self._freed.notify_all()
 
-    async def _with_room(self, budget_mist: int) -> Worker:
+    async def _wait_for_worker(self, budget_mist: int) -> Worker:
         is_fresh = False
         while True:
             richest = max(self.listed, key=lambda worker: worker.free_mist, default=None)
             if richest is not None and richest.free_mist >= budget_mist:
                 return richest
-            if any(each.reserved_mist and each.balance_mist >= budget_mist for each in self.listed):
+            if any(
+                candidate.reserved_mist and candidate.balance_mist >= budget_mist
+                for candidate in self.listed
+            ):
                 async with self._freed:
                     await self._freed.wait()
             elif not is_fresh:
@@ -261,16 +267,16 @@ class Workers:
                 is_fresh = True
             else:
                 self.check()
-                raise self._not_enough(budget_mist)
+                raise self._insufficient_funds(budget_mist)
 
-    def _not_enough(self, budget_mist: int) -> NexusError:
+    def _insufficient_funds(self, budget_mist: int) -> NexusError:
         richest = max(self.listed, key=lambda worker: worker.balance_mist)
-        # Faucets and transfers give coins.
+        # Faucets and transfers send coins, whose deposit costs gas.
         lacking = amount_to_send(budget_mist - richest.balance_mist)
         network = self._chain.client.network
         return NotNowError(
             "not_enough_sui",
-            f"the worker {richest.address} has {sui(richest.balance_mist)} for gas, and needs"
+            f"worker {richest.address} has {sui(richest.balance_mist)} for gas but needs"
             f" {sui(budget_mist)}",
             hint=how_to_fund(network, richest.address, lacking),
         )
@@ -278,32 +284,32 @@ class Workers:
     def sign(
         self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
     ) -> SignedTransaction:
-        """The transaction as it is sent: good in this epoch and the next one."""
+        """Return the signed transaction, which is valid in this epoch and the next one."""
         data = self.draft(worker, kind, budget_mist).encode()
         return SignedTransaction(transaction_digest(data), data, worker.signer.sign(data))
 
     def draft(
         self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
     ) -> TransactionData:
-        """A transaction that lacks nothing but the signature."""
+        """Return the complete transaction without a signature."""
         epoch, address = self.epoch.number, worker.address
         chain = Digest.parse(self._chain.deployment.chain_id)
-        # Two that are the same but for the nonce are two: one may be sent in place of another that
-        # was given up.
+        # The nonce makes equal transactions differ, so that one can replace another that was
+        # abandoned.
         validity = ValidDuring(epoch, epoch + 1, None, None, chain, secrets.randbits(32))
         gas = GasData((), address, self.epoch.gas_price, budget_mist)
         return TransactionData(kind, address, gas, validity)
 
 
-def _powerless(leader: Leader, network: Network) -> str:
-    said = f"the leader is {leader.state.value}: it can close nothing"
+def _suspended_problem(leader: Leader, network: Network) -> str:
+    message = f"the leader is {leader.state.value} and cannot close invocations"
     if leader.state is not LeaderState.SUSPENDED:
-        return said
+        return message
     top_up = f"nexus-tools leader top-up --leader {leader.id}"
-    # The name of a network in a program leads to another one, if to any.
+    # A network that a program defines has no profile, so the CLI would not resolve its name.
     command = f"{top_up} -n {network.quoted_name}" if network.has_profile else top_up
-    return f"{said} until its owner brings {sui(leader.collateral.shortfall_mist)} back: {command}"
+    return f"{message}: its owner must restore {sui(leader.collateral.shortfall_mist)}: {command}"
 
 
-def _nobody(leader: Address) -> str:
-    return f"none of the keys here is a worker of the leader {leader}"
+def _no_worker_problem(leader: Address) -> str:
+    return f"no local key is a worker of leader {leader}"

@@ -1,25 +1,25 @@
-"""How many tool calls at a time the file descriptors of this process allow."""
+"""The limit of open files, which bounds the number of concurrent tool calls."""
 
 from contextlib import suppress
 
 try:
     import resource
-except ImportError:  # Windows, where sockets are no file descriptors
-    resource = None  # type: ignore[assignment]  # each use asks for it first
+except ImportError:  # Windows, where sockets are not file descriptors
+    resource = None  # type: ignore[assignment]  # each use checks it first
 
-# A call has a connection and may ask for `/meta`; besides, as many connections are kept alive.
-_EACH = 3
-# The journal, the node, the health server and who asks it, the libraries.
-_OTHERS = 256
+# A call has a connection and may need one for `/meta`; another one is kept alive.
+_DESCRIPTORS_PER_CALL = 3
+# For the journal, the node, the health server with its clients, and the libraries.
+_RESERVED_DESCRIPTORS = 256
 
 
 def calls_within(limit: int) -> int:
-    """For how many calls at a time `limit` file descriptors are enough."""
-    return max(1, (limit - _OTHERS) // _EACH)
+    """Return the number of concurrent calls for which `limit` file descriptors suffice."""
+    return max(1, (limit - _RESERVED_DESCRIPTORS) // _DESCRIPTORS_PER_CALL)
 
 
 def allowed_calls(wanted: int) -> int:
-    """How many calls at a time this process may make of those that are `wanted`."""
+    """Return the number of concurrent calls that this process may make, at most `wanted`."""
     if resource is None:
         return wanted
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -27,11 +27,11 @@ def allowed_calls(wanted: int) -> int:
 
 
 def make_room(calls: int) -> None:
-    """Raise the limit of this process, as far as it may, to what so many calls need."""
+    """Raise this process's limit of open files to what `calls` need, as far as allowed."""
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = calls * _EACH + _OTHERS
+    needed = calls * _DESCRIPTORS_PER_CALL + _RESERVED_DESCRIPTORS
     if hard != resource.RLIM_INFINITY:
         needed = min(needed, hard)
     if soft != resource.RLIM_INFINITY and soft < needed:

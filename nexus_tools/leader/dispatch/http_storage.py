@@ -1,4 +1,4 @@
-"""A storage whose values are had by `GET`, as those of Walrus are from an aggregator."""
+"""A storage that is read by HTTP `GET`, for example a Walrus aggregator."""
 
 from functools import partial
 
@@ -14,13 +14,13 @@ from nexus_tools.http.guarded_client import (
 from nexus_tools.leader.config import KEY
 from nexus_tools.leader.dispatch.remote_values import Fetch
 
-_GONE = (404, 410)
-# What is wrong with the key: bad request, URI too long, unprocessable.
-_OF_THE_KEY = (400, 414, 422)
+_NOT_FOUND_STATUSES = (404, 410)
+# Statuses that reject the key: bad request, URI too long, unprocessable content.
+_KEY_STATUSES = (400, 414, 422)
 
 
 def http_storage(client: aiohttp.ClientSession, url: str) -> Fetch:
-    """Fetches from a URL with `KEY` in it, for which keys stand as they are.
+    """Return a `Fetch` for a URL in which `KEY` is replaced by the key, unencoded.
 
     Redirects are not followed.
     """
@@ -32,19 +32,19 @@ async def _get(client: aiohttp.ClientSession, url: str, key: bytes, max_bytes: i
         place = url.replace(KEY, key.decode())
         response = await exchange(client, "GET", place, max_response_bytes=max_bytes)
     except ResponseTooLargeError:
-        message = f"it has more than {max_bytes} bytes"
+        message = f"the value has more than {max_bytes} bytes"
         raise ValidationError("value_too_large", message) from None
     except NoResponseError as error:
         raise UnreachableError("storage_down", "the storage does not respond") from error
     except ResponseMalformedError as error:
         raise UnreachableError("storage_down", str(error)) from error
     if 300 <= response.status < 400:
-        message = "its storage leads elsewhere, which is not followed"
+        message = "its storage responds with a redirect, which is not followed"
         raise ValidationError("storage_redirects", message)
-    if response.status in _GONE:
+    if response.status in _NOT_FOUND_STATUSES:
         raise NotFoundError("value_unknown", "the storage has no such value")
-    if response.status in _OF_THE_KEY:
-        message = f"its storage takes no such key: it responds with {response.status}"
+    if response.status in _KEY_STATUSES:
+        message = f"its storage rejects the key with status {response.status}"
         raise ValidationError("storage_refuses", message)
     if response.status != 200:
         raise UnreachableError("storage_down", f"the storage responds with {response.status}")

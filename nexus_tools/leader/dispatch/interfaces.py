@@ -1,4 +1,4 @@
-"""The definitions of tools, parsed and compiled once per version of the tool's object."""
+"""A cache of parsed tool definitions, one for each version of a tool's object."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -13,37 +13,41 @@ MAX_INTERFACES = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A tool's definition, with its schemas compiled."""
+    """A tool's definition with its compiled schemas."""
 
     definition: ToolDefinition
     validator: InterfaceValidator
 
 
 class Interfaces:
-    """Keeps the interfaces of the tools that were called last, and what is wrong with them."""
+    """A cache of the interfaces, or their errors, of the tools that were called last."""
 
     def __init__(self, capacity: int = MAX_INTERFACES) -> None:
         self._capacity = capacity
-        self._kept: OrderedDict[tuple[Address, int], Interface | str] = OrderedDict()
+        self._cache: OrderedDict[tuple[Address, int], Interface | str] = OrderedDict()
 
     def of(self, found: FoundTool) -> Interface:
-        """The interface of a tool. Raises `definition_invalid`, whatever is wrong with it."""
+        """Return the interface of a tool.
+
+        Raises:
+            ValidationError: `definition_invalid`, for any error in the definition.
+        """
         key = (found.tool.id, found.version)
-        if key not in self._kept:
-            self._kept[key] = _compile(found)
-            if len(self._kept) > self._capacity:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        kept = self._kept[key]
-        if isinstance(kept, str):
-            raise ValidationError("definition_invalid", kept)
-        return kept
+        if key not in self._cache:
+            self._cache[key] = _compile(found)
+            if len(self._cache) > self._capacity:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        cached = self._cache[key]
+        if isinstance(cached, str):
+            raise ValidationError("definition_invalid", cached)
+        return cached
 
 
-def _compile(found: FoundTool) -> Interface | str:
-    """The interface, or in words why there is none."""
+def _compile(tool: FoundTool) -> Interface | str:
+    """Return the interface, or the message of the error in its definition."""
     try:
-        definition = found.tool.definition.parse()
+        definition = tool.tool.definition.parse()
         return Interface(definition, InterfaceValidator(definition))
     except ValidationError as error:
         return error.message

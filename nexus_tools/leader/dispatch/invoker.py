@@ -1,4 +1,4 @@
-"""Calls tools: within the tool's timeout and the Leader's window, and again where that may help."""
+"""Calls tools within their timeout and the Leader's window, and retries where that may help."""
 
 import asyncio
 import random
@@ -39,15 +39,15 @@ from nexus_tools.tool import (
 
 _log = get_logger("nexus_tools.leader")
 
-# A JSON text is at most six times as long as its shortest form, by escapes; the rest is spaces.
-_LONGEST_SPELLING = 8
-_SPACES = 64 * 1024
+# Escapes make a JSON text at most six times as long as its shortest form; the rest is whitespace.
+_MAX_ESCAPE_FACTOR = 8
+_MAX_WHITESPACE_BYTES = 64 * 1024
 
-_Sent = Outcome | Again | Declined
+_Result = Outcome | Again | Declined
 
 
 class Invoker:
-    """Sends tool calls, several at once; `size` gives the bytes that an answer has on chain."""
+    """Sends tool calls concurrently; `size` returns the bytes that an answer has on chain."""
 
     def __init__(
         self,
@@ -67,37 +67,37 @@ class Invoker:
         self._metrics = metrics
         self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
-        self._share = _share(config)
+        self._call_slots = _call_slots(config)
         self.lanes = ToolLanes(config, _now)
         metrics.tools_down.set_function(self.lanes.down)
 
     async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
-        """The tool's answer, or why there is none; None if the Leader itself was too late.
+        """Return the answer or the failure, or None if the Leader itself was too late.
 
-        A tool that was out of reach, or busy with the same invocation (409), for less than its
-        timeout is left to the next leader, which may get the answer.
+        A tool may be unreachable, or busy with the same invocation (409), for less than its
+        timeout. Then the invocation is left to the next leader, which may get the answer.
         """
-        began = _now()
-        last = await self._last_word(call)
-        if not isinstance(last, Again):
-            return last
-        if last.is_of_leader:
-            return Declined(last.failure)
-        if _now() - began >= call.timeout_ms / 1000:
-            return last.failure
-        if last.failure.reason is FailureReason.UNREACHABLE:
-            return Declined(last.failure)
-        return None if last.is_running else last.failure
+        start = _now()
+        result = await self._last_result(call)
+        if not isinstance(result, Again):
+            return result
+        if result.is_of_leader:
+            return Declined(result.failure)
+        if _now() - start >= call.timeout_ms / 1000:
+            return result.failure
+        if result.failure.reason is FailureReason.UNREACHABLE:
+            return Declined(result.failure)
+        return None if result.is_running else result.failure
 
-    async def _last_word(self, call: ToolCall) -> Outcome | Again | Declined | None:
-        """What the tool came to, or what kept it from that until the window ended."""
+    async def _last_result(self, call: ToolCall) -> Outcome | Again | Declined | None:
+        """Return the last result that was received until the window ended."""
         last: Again | None = None
         attempt = 1
         while _now() < call.deadline:
             result = await self._send_in_window(call)
-            if isinstance(result, _LeftAlone):
-                unasked = failure(FailureReason.UNREACHABLE, _LEFT_ALONE)
-                last = last or Again(unasked)
+            if isinstance(result, _Paused):
+                not_sent = failure(FailureReason.UNREACHABLE, _PAUSED_DETAIL)
+                last = last or Again(not_sent)
                 await self._wait_for_breaker(call, result.seconds)
                 continue
             if not isinstance(result, Again):
@@ -111,38 +111,38 @@ class Invoker:
         return last
 
     def _pause_seconds(self, again: Again, attempt: int) -> float:
-        wanted = retry_after_ms(again.retry_after, datetime.now(UTC))
+        requested_ms = retry_after_ms(again.retry_after, datetime.now(UTC))
         pause = self._backoff.pause_ms(attempt, self._chance)
-        return max(pause, wanted or 0.0) / 1000
+        return max(pause, requested_ms or 0.0) / 1000
 
     async def _wait_for_breaker(self, call: ToolCall, seconds: float) -> None:
         left = call.deadline - _now()
-        await self._lane(call).breaker.wait(min(seconds, left))
+        await self._health_of(call).breaker.wait(min(seconds, left))
 
-    def _lane(self, call: ToolCall) -> Lane:
+    def _health_of(self, call: ToolCall) -> Lane:
         return self.lanes.of(call.tool, call.fqn)
 
-    async def _send_in_window(self, call: ToolCall) -> "_Sent | _LeftAlone | None":
-        """Send it once; None if the window ended before the tool had its time."""
+    async def _send_in_window(self, call: ToolCall) -> "_Result | _Paused | None":
+        """Send a call once; None if the window ended before the tool's timeout."""
         try:
             async with asyncio.timeout_at(call.deadline):
                 return await self._send(call)
         except TimeoutError:
             return None
 
-    async def _send(self, call: ToolCall) -> "_Sent | _LeftAlone":
-        async with self._share.slot(call.tool):
-            lane = self._lane(call)
-            seconds = lane.breaker.admit()
+    async def _send(self, call: ToolCall) -> "_Result | _Paused":
+        async with self._call_slots.slot(call.tool):
+            health = self._health_of(call)
+            seconds = health.breaker.admit()
             if seconds:
-                return _LeftAlone(seconds)
+                return _Paused(seconds)
             try:
-                return await self._exchange(call, lane)
+                return await self._exchange(call, health)
             finally:
-                # Of a call that was reported nothing is left to give up.
-                lane.breaker.gave_up()
+                # This has no effect after a call whose result was recorded.
+                health.breaker.gave_up()
 
-    async def _exchange(self, call: ToolCall, lane: Lane) -> _Sent:
+    async def _exchange(self, call: ToolCall, health: Lane) -> _Result:
         seconds = call.timeout_ms / 1000
         limit = asyncio.timeout(seconds)
         try:
@@ -150,49 +150,49 @@ class Invoker:
                 async with limit:
                     request, response = await self._post(call, seconds)
         except NoResponseError as error:
-            lane.missed(str(error), error.refusal)
-            # Whether the guard refused what a name resolves to, is nobody's business on chain.
+            health.missed(str(error), error.refusal)
+            # The published failure does not tell whether the guard refused the resolved address.
             return Again(failure(FailureReason.UNREACHABLE, str(error)))
         except ResponseTooLargeError:
-            lane.reached()
+            health.reached()
             return self._too_large(call)
         except ResponseMalformedError as error:
-            lane.reached()
+            health.reached()
             return failure(FailureReason.HTTP_ERROR, str(error))
         except TimeoutError:
             detail = f"the tool did not respond within {call.timeout_ms} ms"
-            lane.missed(detail)
+            health.missed(detail)
             return failure(FailureReason.TIMED_OUT, detail)
-        lane.reached()
+        health.reached()
         async with self._turns.of(call.tool):
-            return self._judge(call, request, response)
+            return self._classify(call, request, response)
 
-    def _judge(self, call: ToolCall, request: Mapping[str, str], response: Response) -> _Sent:
-        """What a response means, if it is the tool's."""
+    def _classify(self, call: ToolCall, request: Mapping[str, str], response: Response) -> _Result:
+        """Classify a response after checking that it is the tool's."""
         limit, signers = call.max_outcome_bytes, call.signers
         try:
             self._traffic.check(request, response, call.keys)
-            judged = judge_response(response, call.validator, self._size, limit)
-            if isinstance(judged, Answer):
-                judged = with_signature(judged, request, response, signers, call.body)
+            outcome = judge_response(response, call.validator, self._size, limit)
+            if isinstance(outcome, Answer):
+                outcome = with_signature(outcome, request, response, signers, call.body)
         except RefusedSignatureError as error:
-            detail = f"the response is not signed by the tool: {error.detail}"
+            detail = f"the response does not have a valid signature of the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail)
-        return judged
+        return outcome
 
     def _too_large(self, call: ToolCall) -> Failure | Declined:
-        """Whose limit a response broke: what its requester pays for, or the leader's own."""
+        """Return whose limit a response exceeds: the requester's or this leader's."""
         own = self._config.max_response_bytes
         if own < _paid_bytes(call):
-            detail = f"this leader reads no more than {own} bytes"
+            detail = f"this leader reads at most {own} bytes"
             return Declined(failure(FailureReason.REFUSED, detail))
-        detail = "the response is larger than any answer that is paid for"
+        detail = "the response is larger than any answer of the paid size"
         return failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
     async def _post(self, call: ToolCall, seconds: float) -> tuple[dict[str, str], Response]:
-        """The headers that were sent, and the response.
+        """Send a call, and return its headers and the response.
 
-        Each attempt is signed anew: no server takes the same request twice.
+        Each attempt has a new signature, because servers reject a replayed request.
         """
         left = min(seconds, call.deadline - _now())
         url = protocol.endpoint(call.url, protocol.INVOKE)
@@ -209,20 +209,20 @@ class Invoker:
         return headers, response
 
 
-def _share(config: LeaderConfig) -> FairShare[Address]:
-    """The slots for calls, as many as are configured and this process can have."""
+def _call_slots(config: LeaderConfig) -> FairShare[Address]:
+    """Return the slots for calls: the configured number, or as many as the process can have."""
     calls = allowed_calls(config.max_concurrent)
     if calls < config.max_concurrent:
         _log.warning("fewer_calls", calls=calls, wanted=config.max_concurrent, why=_TOO_FEW_FILES)
     return FairShare(calls, min(calls, config.max_concurrent_per_tool))
 
 
-_TOO_FEW_FILES = "of the limit of open files: raise `ulimit -n`, LimitNOFILE= or --ulimit nofile="
+_TOO_FEW_FILES = "too few open files: raise `ulimit -n`, LimitNOFILE= or --ulimit nofile="
 
 
 def _paid_bytes(call: ToolCall) -> int:
-    """The longest body that may hold an answer that is paid for."""
-    return call.max_outcome_bytes * _LONGEST_SPELLING + _SPACES
+    """Return the length of the longest body that may hold an answer of the paid size."""
+    return call.max_outcome_bytes * _MAX_ESCAPE_FACTOR + _MAX_WHITESPACE_BYTES
 
 
 def _headers(call: ToolCall, deadline: datetime) -> dict[str, str]:
@@ -243,20 +243,20 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-# --- Trying again
+# --- Retries
 
-_LEFT_ALONE = "the tool did not respond several times in a row"
+_PAUSED_DETAIL = "the tool did not respond several times in a row"
 
 
 @dataclass(frozen=True, slots=True)
-class _LeftAlone:
-    """The breaker let nothing through, and is to be asked again after so many seconds."""
+class _Paused:
+    """A call that the circuit breaker rejected; try again after `seconds`."""
 
     seconds: float
 
 
 def retry_after_ms(header: str, now: datetime) -> float | None:
-    """What `Retry-After` says (RFC 9110, section 10.2.3): seconds, or a date; None for nonsense."""
+    """Parse `Retry-After`: seconds or a date (RFC 9110, section 10.2.3), else None."""
     text = header.strip()
     if text.isascii() and text.isdigit():
         return float(text) * 1000 if len(text) < 10 else None

@@ -1,4 +1,4 @@
-"""Asks a tool for its `/meta`, once in a while, and compares it with the chain."""
+"""The periodic comparison of a tool's `/meta` with its definition on chain."""
 
 import asyncio
 from collections import OrderedDict
@@ -20,20 +20,20 @@ from nexus_tools.tool import ToolDefinition, parse_json, protocol
 
 MAX_META_BYTES = 256 * 1024
 _TIMEOUT_SECONDS = 5.0
-# What may change any moment, because the author repairs it, is not believed for long.
-_DOUBT_SECONDS = 30.0
+# A mismatch is checked again soon, because the author may fix it at any time.
+_RECHECK_SECONDS = 30.0
 _CAPACITY = 1_024
 
 
 @dataclass(slots=True)
-class _Finding:
+class _CachedResult:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     problem: str = ""
     holds_until: float = 0.0
 
 
 class MetaCheck:
-    """Remembers for each version of a tool's object whether its server serves the same tool."""
+    """A cache, by version of a tool's object, of whether its server serves the same tool."""
 
     def __init__(
         self, client: aiohttp.ClientSession, lifetime_seconds: float, now: Callable[[], float]
@@ -41,29 +41,29 @@ class MetaCheck:
         self._client = client
         self._lifetime = lifetime_seconds
         self._now = now
-        self._findings: OrderedDict[tuple[Address, int], _Finding] = OrderedDict()
+        self._results: OrderedDict[tuple[Address, int], _CachedResult] = OrderedDict()
 
     async def problem(self, tool: Address, version: int, definition: ToolDefinition) -> str:
-        """How `/meta` contradicts the chain; empty if it agrees, or if there is no telling.
+        """Return how `/meta` contradicts the chain; empty if it agrees or is unknown.
 
-        Tools that do not respond at `/meta` will show at `/invoke` whether they are there.
+        If `/meta` does not respond, the call of `/invoke` shows whether the tool is reachable.
         """
-        finding = self._finding((tool, version))
+        finding = self._result_of((tool, version))
         async with finding.lock:
             if self._now() >= finding.holds_until:
-                problem, lifetime = await self._ask(definition)
+                problem, lifetime = await self._fetch(definition)
                 finding.problem, finding.holds_until = problem, self._now() + lifetime
         return finding.problem
 
-    def _finding(self, key: tuple[Address, int]) -> _Finding:
-        finding = self._findings.setdefault(key, _Finding())
-        self._findings.move_to_end(key)
-        if len(self._findings) > _CAPACITY:
-            self._findings.popitem(last=False)
+    def _result_of(self, key: tuple[Address, int]) -> _CachedResult:
+        finding = self._results.setdefault(key, _CachedResult())
+        self._results.move_to_end(key)
+        if len(self._results) > _CAPACITY:
+            self._results.popitem(last=False)
         return finding
 
-    async def _ask(self, definition: ToolDefinition) -> tuple[str, float]:
-        """The problem, and for how many seconds that holds."""
+    async def _fetch(self, definition: ToolDefinition) -> tuple[str, float]:
+        """Return the problem, and for how many seconds the result is valid."""
         url = protocol.endpoint(definition.url, protocol.META)
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
@@ -71,22 +71,22 @@ class MetaCheck:
                     self._client, "GET", url, max_response_bytes=MAX_META_BYTES
                 )
         except (NoResponseError, TimeoutError):
-            return "", _DOUBT_SECONDS
+            return "", _RECHECK_SECONDS
         except (ResponseTooLargeError, ResponseMalformedError):
-            return f"its {protocol.META} is no definition", _DOUBT_SECONDS
-        problem = _contradiction(response, definition)
-        return problem, _DOUBT_SECONDS if problem or response.status != 200 else self._lifetime
+            return f"its {protocol.META} is not a valid definition", _RECHECK_SECONDS
+        problem = _mismatch(response, definition)
+        return problem, _RECHECK_SECONDS if problem or response.status != 200 else self._lifetime
 
 
-def _contradiction(response: Response, definition: ToolDefinition) -> str:
+def _mismatch(response: Response, definition: ToolDefinition) -> str:
     if response.status != 200:
         return ""
     try:
-        served = ToolDefinition.parse(parse_json(response.body))
+        served_definition = ToolDefinition.parse(parse_json(response.body))
     except ValidationError:
-        return f"its {protocol.META} is no definition"
-    if served.fqn != definition.fqn:
+        return f"its {protocol.META} is not a valid definition"
+    if served_definition.fqn != definition.fqn:
         return f"its {protocol.META} names another tool"
-    if not served.has_interface_of(definition):
-        return f"its {protocol.META} has other schemas than the chain"
+    if not served_definition.has_interface_of(definition):
+        return f"its {protocol.META} has different schemas than the chain"
     return ""

@@ -1,8 +1,8 @@
-"""Values that are outside the chain: a Leader fetches them for tools, where its operator says.
+"""Remote values: off-chain inputs of tools, fetched from storages that the operator configures.
 
-Requesters write a storage and a key on chain. Whether a value is what its key commits to, a `Fetch`
-may check, and nobody else does. Whatever keeps a value away is a failure of the input, which is its
-requester's: keys without values stain no leader.
+Requesters write a storage and a key on chain. A `Fetch` may check whether a value matches its key;
+nothing else does. A value that cannot be fetched is an input failure, which is attributed to the
+requester. Keys without values therefore do not affect a leader's track record.
 """
 
 import asyncio
@@ -27,32 +27,39 @@ from nexus_tools.workflow import is_storage_key
 _log = get_logger("nexus_tools.leader")
 
 MAX_VALUES = 256
-"""How many values are fetched for one invocation."""
-# So many invocations have room for what is fetched; if it is large, until their tools have
-# responded: it is in memory meanwhile. One of them fetches so many values at the same time.
-_INVOCATIONS = 64
-# What is on chain is as large, and held for many more.
+"""The maximum number of values of one invocation."""
+# This many invocations may have fetched values in memory at once: while they are fetched, and, if
+# they are large, until the tool has responded.
+_MAX_INVOCATIONS = 64
+# Smaller values need no slot, because on-chain inputs are as large and held for more invocations.
 _SMALL_BYTES = 65_536
-_FETCHES_OF_ONE = 8
-_SHOWN_KEY = 48
+_CONCURRENT_FETCHES = 8
+_MAX_SHOWN_CHARACTERS = 48
 
 
 class Fetch(Protocol):
-    """Gets the JSON text of a value out of one storage, of `max_bytes` at most.
+    """A function that fetches the JSON text of a value, of at most `max_bytes`, from a storage.
 
-    Keys are such as `is_storage_key` admits. Raises `NotFoundError` if there is no value under the
-    key, and `ValidationError`, which says about the value what is wrong, if it is not to be had.
-    What else it raises is tried again. Messages of each `NexusError` are told on chain, no others.
+    Keys match `is_storage_key`. Messages of a `NexusError` are published on chain, others are not.
+    Any other exception than these two is retried.
+
+    Raises:
+        NotFoundError: The storage has no value under the key.
+        ValidationError: The value cannot be used; the message says why.
     """
 
     async def __call__(self, key: bytes, max_bytes: int, /) -> bytes:
-        """The text of the value under a key."""
+        """Return the text of the value under a key."""
 
 
 def urls_and_functions(
     storages: Mapping[str, Fetch | str],
 ) -> tuple[dict[str, str], dict[str, Fetch]]:
-    """The storages behind URLs, and the others. Raises `argument_invalid` for what is neither."""
+    """Return the storages that are URLs, and those that are functions.
+
+    Raises:
+        UsageError: `argument_invalid`, if a storage is neither.
+    """
     urls: dict[str, str] = {}
     functions: dict[str, Fetch] = {}
     for name, place in storages.items():
@@ -63,18 +70,18 @@ def urls_and_functions(
         else:
             raise UsageError(
                 "argument_invalid",
-                f"the storage {name} is a {type(place).__name__}: no function, and no URL",
-                hint='write {"walrus": "https://aggregator.example/v1/blobs/{key}"}',
+                f"expected a function or a URL for the storage {name}, got {type(place).__name__}",
+                hint='Pass, for example, {"walrus": "https://aggregator.example/v1/blobs/{key}"}.',
             )
     return urls, functions
 
 
 class _LateError(ValidationError):
-    """A value was not there in time."""
+    """A value that did not arrive in time."""
 
 
 class RemoteValues:
-    """Fetches what invocations refer to, from storages by their names."""
+    """Fetches the remote values of invocations from named storages."""
 
     def __init__(
         self, storages: Mapping[str, Fetch], config: LeaderConfig, metrics: LeaderMetrics
@@ -85,67 +92,73 @@ class RemoteValues:
         self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
         self._chance = Random()  # noqa: S311 - spreads retries, keeps no secret
         self._metrics = metrics
-        self._share = FairShare[Address](_INVOCATIONS, _INVOCATIONS)
-        self._down: dict[str, str] = {}
+        self._share = FairShare[Address](_MAX_INVOCATIONS, _MAX_INVOCATIONS)
+        self._error_by_storage: dict[str, str] = {}
 
     @asynccontextmanager
     async def texts(
         self, tool: Address, ports: Ports, deadline: float
     ) -> AsyncIterator[dict[RemotePlace, bytes]]:
-        """The JSON texts of the values outside the chain, which have room in memory meanwhile.
+        """Yield the JSON texts of the remote values, which stay in memory during the context.
 
-        `deadline` is on the clock of the event loop. Raises `TimeoutError` if there is no room
-        until then, or so late that little time is left to fetch, and `ValidationError`,
-        `value_remote`, which says what keeps a value away.
+        `deadline` uses the event loop's clock.
+
+        Raises:
+            TimeoutError: There is no capacity before the deadline, or too late to fetch.
+            ValidationError: `value_remote`; the message says why a value is not available.
         """
-        wanted = [*ports.remote()]
-        if not wanted:
+        references = [*ports.remote()]
+        if not references:
             yield {}
             return
-        self._check(wanted)
+        self._check(references)
         async with AsyncExitStack() as room:
-            texts = await self._fetched_in(room, tool, wanted, deadline)
-            if sum(len(texts[place]) for _, place in wanted) <= _SMALL_BYTES:
+            texts = await self._fetch_with_slot(room, tool, references, deadline)
+            if sum(len(texts[place]) for _, place in references) <= _SMALL_BYTES:
                 await room.aclose()
             yield texts
 
-    async def _fetched_in(
+    async def _fetch_with_slot(
         self,
         room: AsyncExitStack,
         tool: Address,
-        wanted: Sequence[tuple[str, RemotePlace]],
+        references: Sequence[tuple[str, RemotePlace]],
         deadline: float,
     ) -> dict[RemotePlace, bytes]:
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        start = loop.time()
         async with asyncio.timeout_at(deadline):
             await room.enter_async_context(self._share.slot(tool))
         now = loop.time()
         until = min(deadline, now + self._seconds)
         try:
-            return await self._fetched(wanted, until)
+            return await self._fetch_all(references, until)
         except _LateError as error:
-            if now - began > until - now:
+            if now - start > until - now:
                 raise TimeoutError from error
             raise
 
-    def _check(self, wanted: Sequence[tuple[str, RemotePlace]]) -> None:
-        for port, place in wanted:
+    def _check(self, references: Sequence[tuple[str, RemotePlace]]) -> None:
+        for port, place in references:
             if place.storage not in self._storages:
-                raise _away(port, place, "this leader fetches nothing from there")
+                raise _unavailable(port, place, "this leader does not have that storage")
             if not is_storage_key(place.key.decode("utf-8", "replace")):
-                raise _away(port, place, "that is no key: letters, digits and -._~ make one")
-        if len({place for _, place in wanted}) > MAX_VALUES:
-            raise _away(*wanted[MAX_VALUES], f"this leader fetches {MAX_VALUES} values at most")
+                raise _unavailable(
+                    port, place, "the key is invalid: expected letters, digits and -._~"
+                )
+        if len({place for _, place in references}) > MAX_VALUES:
+            raise _unavailable(
+                *references[MAX_VALUES], f"this leader fetches at most {MAX_VALUES} values"
+            )
 
-    async def _fetched(
-        self, wanted: Sequence[tuple[str, RemotePlace]], until: float
+    async def _fetch_all(
+        self, references: Sequence[tuple[str, RemotePlace]], until: float
     ) -> dict[RemotePlace, bytes]:
-        """Every value once, though all that the tool is given counts."""
-        ports = {place: port for port, place in reversed(wanted)}
-        times = Counter(place for _, place in wanted)
-        turns = asyncio.Semaphore(_FETCHES_OF_ONE)
-        found: dict[RemotePlace, bytes] = {}
+        """Fetch each value once; the size limit counts it once for each use."""
+        ports = {place: port for port, place in reversed(references)}
+        times = Counter(place for _, place in references)
+        turns = asyncio.Semaphore(_CONCURRENT_FETCHES)
+        texts: dict[RemotePlace, bytes] = {}
         troubles: dict[RemotePlace, str] = {}
         left = self._max_bytes
 
@@ -155,82 +168,83 @@ class RemoteValues:
                 text = await self._fetch(ports[place], place, left // times[place], troubles)
             left -= len(text) * times[place]
             if left < 0:
-                detail = f"this leader fetches no more than {self._max_bytes} bytes in all"
-                raise _away(ports[place], place, detail)
-            found[place] = text
+                detail = f"this leader fetches at most {self._max_bytes} bytes in total"
+                raise _unavailable(ports[place], place, detail)
+            texts[place] = text
 
         try:
             async with asyncio.timeout_at(until), asyncio.TaskGroup() as group:
                 for place in times:
                     group.create_task(fetch(place))
         except TimeoutError:
-            missing = [each for each in times if each not in found]
+            missing = [candidate for candidate in times if candidate not in texts]
             if not missing:
-                return found  # the last one came as the time was up
+                return texts  # the last one arrived at the deadline
             place = missing[0]
             trouble = f": {troubles[place]}" if troubles.get(place) else ""
-            late = _away(ports[place], place, f"it was not there in time{trouble}")
-            raise _LateError(late.code, late.message) from None
+            error = _unavailable(ports[place], place, f"the value did not arrive in time{trouble}")
+            raise _LateError(error.code, error.message) from None
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-        return found
+        return texts
 
     async def _fetch(
         self, port: str, place: RemotePlace, max_bytes: int, troubles: dict[RemotePlace, str]
     ) -> bytes:
-        """One value, as soon as its storage gives it; until then its trouble is noted.
+        """Return one value, retrying until its storage responds; note errors meanwhile.
 
-        Raises `value_remote`.
+        Raises:
+            ValidationError: `value_remote`.
         """
         storage, attempt = place.storage, 1
         while True:
-            how, problem = "fetched", ""
+            result, problem = "fetched", ""
             try:
-                # Whoever plugs in a function may give a text: a fault of theirs, not of the input.
+                # `memoryview` raises if a function returns `str`, which is not the input's fault.
                 text = bytes(memoryview(await self._storages[storage](place.key, max_bytes)))
             except NotFoundError:
-                how, problem = "absent", "there is nothing"
+                result, problem = "absent", "the storage has no such value"
             except ValidationError as error:
-                how, problem = "unfit", error.message
-            except Exception as error:  # noqa: BLE001 - of whatever is plugged in
+                result, problem = "unfit", error.message
+            except Exception as error:  # noqa: BLE001 - a `Fetch` may raise anything
                 self._metrics.fetched.labels(storage, "failed").inc()
                 troubles[place] = self._note_down(storage, error)
                 await asyncio.sleep(self._backoff.pause_ms(attempt, self._chance) / 1000)
                 attempt += 1
                 continue
-            self._metrics.fetched.labels(storage, how).inc()
+            self._metrics.fetched.labels(storage, result).inc()
             self._note_up(storage)
             if problem:
-                raise _away(port, place, problem)
+                raise _unavailable(port, place, problem)
             return text
 
     def _note_down(self, storage: str, error: Exception) -> str:
-        """Tell the operator of trouble, unless it is still the same; gives what others may hear."""
-        told = error.message if isinstance(error, NexusError) else in_short(error)
-        if self._down.get(storage) != told:
-            self._down[storage] = told
-            _log.warning("storage_down", storage=storage, error=told)
-        return told if isinstance(error, NexusError) else ""
+        """Log a new error of a storage, and return the part that may be published."""
+        message = error.message if isinstance(error, NexusError) else in_short(error)
+        if self._error_by_storage.get(storage) != message:
+            self._error_by_storage[storage] = message
+            _log.warning("storage_down", storage=storage, error=message)
+        return message if isinstance(error, NexusError) else ""
 
     def _note_up(self, storage: str) -> None:
-        if self._down.pop(storage, None) is not None:
+        if self._error_by_storage.pop(storage, None) is not None:
             _log.info("storage_up", storage=storage)
 
 
 def parsed(ports: Ports, texts: Mapping[RemotePlace, bytes]) -> dict[RemotePlace, Any]:
-    """The values of texts that were fetched. Raises `value_remote` for what is no JSON."""
-    found: dict[RemotePlace, Any] = {}
+    """Parse the fetched texts. Raises `value_remote` for a text that is not JSON."""
+    values: dict[RemotePlace, Any] = {}
     for port, place in ports.remote():
-        if place not in found:
+        if place not in values:
             try:
-                found[place] = parse_json(texts[place])
+                values[place] = parse_json(texts[place])
             except ValidationError as error:
-                raise _away(port, place, error.message) from error
-    return found
+                raise _unavailable(port, place, error.message) from error
+    return values
 
 
-def _away(port: str, place: RemotePlace, why: str) -> ValidationError:
+def _unavailable(port: str, place: RemotePlace, why: str) -> ValidationError:
     key = place.key.decode("utf-8", "replace")
-    shown = key if len(key) <= _SHOWN_KEY else f"{key[:_SHOWN_KEY]}…"
-    where = f"{place.storage[:_SHOWN_KEY]}, under {shown!r}"
-    return ValidationError("value_remote", f"the port {port} is kept in {where}, and {why}")
+    shown = key if len(key) <= _MAX_SHOWN_CHARACTERS else f"{key[:_MAX_SHOWN_CHARACTERS]}…"
+    where = f"{place.storage[:_MAX_SHOWN_CHARACTERS]}, under {shown!r}"
+    return ValidationError("value_remote", f"cannot fetch port {port} from {where}: {why}")

@@ -1,4 +1,4 @@
-"""How a Leader signs its tool calls, and believes the responses of tools."""
+"""The signatures of tool calls and the verification of signed responses."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -24,9 +24,9 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class SignedTraffic:
-    """What a Leader signs with, if it does.
+    """The key with which a Leader signs tool calls, if it signs.
 
-    `clock` gives seconds since 1970: what servers compare is their own clock.
+    `clock` returns seconds since 1970, because servers compare signatures with their own clock.
     """
 
     identity: Identity | None = None
@@ -34,27 +34,28 @@ class SignedTraffic:
 
     @classmethod
     def load(cls, config: LeaderConfig, leader: Address) -> "SignedTraffic":
-        """What the configuration says.
+        """Load the key that the configuration names, if it names one.
 
-        Raises `signing_key_missing`, `signing_key_exposed` or `signing_key_invalid`.
+        Raises:
+            UsageError: `signing_key_missing`, `signing_key_exposed` or `signing_key_invalid`.
         """
         if config.signing_key is None:
             return cls()
         return cls(Identity(str(leader), SigningKey.load(config.signing_key)))
 
     def tell_keys(self, keys: Collection[bytes]) -> None:
-        """Log it if what the leader has on chain, `keys`, does not fit what it signs with."""
+        """Log a warning if the leader's on-chain `keys` do not include its signing key."""
         if self.identity is None:
             if keys:
-                hint = f"name the file of one in {LEADER_PREFIX}SIGNING_KEY"
+                hint = f"Set {LEADER_PREFIX}SIGNING_KEY to the file of a registered key."
                 _log.warning("not_signing", hint=hint)
         elif self.identity.key.public_key not in keys:
             key = public_key_text(self.identity.key.public_key)
-            hint = "`nexus-tools leader key add FILE` adds it; or sign with one that is there"
+            hint = "Run `nexus-tools leader key add FILE`, or sign with a registered key."
             _log.warning("key_not_on_chain", key=key, hint=hint)
 
     def sign(self, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
-        """The headers of a tool call, in lower case, with a signature that nobody has seen."""
+        """Return the headers of a tool call in lower case, with a fresh signature."""
         lowered = {name.lower(): value for name, value in headers.items()}
         if self.identity is None:
             return lowered
@@ -63,10 +64,10 @@ class SignedTraffic:
     def check(
         self, request: Mapping[str, str], response: Response, keys: Collection[bytes]
     ) -> None:
-        """Raise `RefusedSignatureError` if a response cannot be taken as the tool's.
+        """Raise `RefusedSignatureError` if a response may not be the tool's.
 
-        An answer of a tool that has `keys` on chain has to be signed with one of them. What says
-        that there is none may come from a proxy, which has no key and could be silent as well.
+        If a tool has `keys` on chain, one of them must sign its answers. An error response needs no
+        signature: it may come from a proxy, which has no key and could also drop the response.
         """
         if keys and response.status == 200:
             check_response(response.status, response.body, response.signed, request, keys)
@@ -79,9 +80,12 @@ def with_signature(
     signers: Collection[bytes],
     asked: bytes,
 ) -> Answer:
-    """An answer with the tool's signature of it, if there are `signers`: one of them has to sign.
+    """Return an answer with the tool's signature of it, which one of `signers` must make.
 
-    `asked` is the body of the request. Raises `RefusedSignatureError` if the response has none.
+    Without `signers` no signature is needed. `asked` is the body of the request.
+
+    Raises:
+        RefusedSignatureError: The response has no valid signature.
     """
     if not signers:
         return answer

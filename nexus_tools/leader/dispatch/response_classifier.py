@@ -1,6 +1,6 @@
-"""What a response of a tool means: an answer, a failure with its reason, or: try again.
+"""The classification of a tool's response: an answer, a failure with a reason, or a retry.
 
-A refusal may be of one leader alone: another leader of the invocation may still get an answer.
+A refusal may concern only one leader. Then another leader of the invocation may get an answer.
 """
 
 from collections.abc import Callable
@@ -21,30 +21,30 @@ from nexus_tools.tool import (
 )
 
 MAX_DETAIL_BYTES = 200
-"""Of a failure, in UTF-8: `MAX_DETAIL_BYTES` of the Move module `invocation`."""
+"""The maximum of a failure in UTF-8; `MAX_DETAIL_BYTES` of the Move module `invocation`."""
 
 MAX_OUTCOME_BYTES = 100 * 1024
-"""Of an answer: most of the 128 KiB that a transaction may have."""
+"""The maximum of an answer, which leaves room in a transaction of at most 128 KiB."""
 
-_CODES = frozenset(problem.code for problem in Problem)
+_PROBLEM_CODES = frozenset(problem.code for problem in Problem)
 
-_GATEWAY = "a gateway in front of the tool responded with"
+_GATEWAY_PREFIX = "a gateway in front of the tool responded with"
 
-_DETAILS = {
+_DETAIL_PREFIXES = {
     FailureReason.UNAUTHORIZED: "the tool refused this leader:",
     FailureReason.INPUT_INVALID: "the tool refused the input:",
-    FailureReason.OUTPUT_TOO_LARGE: "the tool kept an answer that is too large:",
-    FailureReason.TIMED_OUT: "the tool ran out of its own time:",
+    FailureReason.OUTPUT_TOO_LARGE: "the tool's answer is too large:",
+    FailureReason.TIMED_OUT: "the tool reached its own time limit:",
     FailureReason.HTTP_ERROR: "the tool responded with",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Another call may help; `failure` is what the invocation comes to if there is none.
+    """A result after which another call may help; `failure` is the outcome without one.
 
-    `retry_after` is the header of that name. A tool that `is_running` has the call already. If it
-    `is_of_leader`, the tool limits the calls of this leader.
+    `retry_after` is the header of that name. If `is_running`, the tool is already working on the
+    call. If `is_of_leader`, the tool limits the calls of this leader.
     """
 
     failure: Failure
@@ -55,7 +55,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """This leader gets no answer, and another leader may get one.
+    """The result if this leader gets no answer, but another leader may get one.
 
     `failure` is the outcome of the invocation if no other leader has a window after this one's.
     """
@@ -64,7 +64,10 @@ class Declined:
 
 
 def failure(reason: FailureReason, detail: str) -> Failure:
-    """A failure whose detail is no longer than the chain takes, cut between two characters."""
+    """Return a failure whose detail is cut to the length that the chain accepts.
+
+    The cut is between two characters.
+    """
     cut = detail.encode("utf-8", "replace")[:MAX_DETAIL_BYTES]
     return Failure(reason, cut.decode("utf-8", "ignore"))
 
@@ -75,16 +78,16 @@ def judge_response(
     size: Callable[[Answer], int],
     max_outcome_bytes: int,
 ) -> Outcome | Again | Declined:
-    """The outcome that `response` comes to, or that another call or another leader may help.
+    """Return the outcome of `response`, or that another call or another leader may help.
 
-    `size` gives the bytes that an answer takes on chain, or raises `ValidationError` for ports
-    that the chain cannot name.
+    `size` returns the bytes that an answer has on chain. It raises `ValidationError` for ports that
+    the chain cannot name.
     """
     if response.status != 200:
-        return _of_status(response)
+        return _classify_status(response)
     try:
         answer = validator.check_output(parse_json(response.body), len(response.body))
-        problem = _too_many(answer) or _too_large(size(answer), max_outcome_bytes)
+        problem = _too_many_ports(answer) or _too_large(size(answer), max_outcome_bytes)
     except ValidationError as error:
         return failure(FailureReason.OUTPUT_INVALID, error.message)
     if problem:
@@ -92,58 +95,58 @@ def judge_response(
     return answer
 
 
-def _too_large(taken: int, max_outcome_bytes: int) -> str:
+def _too_large(size: int, max_outcome_bytes: int) -> str:
     limit = min(max_outcome_bytes, MAX_OUTCOME_BYTES)
-    if taken <= limit:
+    if size <= limit:
         return ""
-    said = f"the answer has {taken} bytes, {limit} are allowed"
-    if taken > MAX_OUTCOME_BYTES:
-        return f"{said}: no transaction can have more than {MAX_OUTCOME_BYTES}"
-    return f"{said}: request it with --max-outcome-bytes {taken} or more"
+    message = f"expected an answer of at most {limit} bytes, got {size}"
+    if size > MAX_OUTCOME_BYTES:
+        return f"{message}; a transaction can hold at most {MAX_OUTCOME_BYTES}"
+    return f"{message}; use --max-outcome-bytes {size} or more"
 
 
-def _too_many(answer: Answer) -> str:
+def _too_many_ports(answer: Answer) -> str:
     if len(answer.ports) > MAX_PORTS:
-        return f"the answer has {len(answer.ports)} ports, {MAX_PORTS} are allowed"
+        return f"expected at most {MAX_PORTS} ports, got {len(answer.ports)}"
     return ""
 
 
 def _problem(body: bytes) -> tuple[str, str]:
-    """`code` and `detail` of a problem document (RFC 9457); empty where there is none."""
+    """Return `code` and `detail` of a problem document (RFC 9457), or empty strings."""
     try:
         document = parse_json(body)
     except ValidationError:
         return "", ""
-    found = document if isinstance(document, dict) else {}
-    code, detail = (found.get(name) for name in ("code", "detail"))
+    members = document if isinstance(document, dict) else {}
+    code, detail = (members.get(name) for name in ("code", "detail"))
     return code if isinstance(code, str) else "", detail if isinstance(detail, str) else ""
 
 
-def _why(reason: FailureReason, status: int, code: str, detail: str) -> str:
-    """The status, and why a leader was refused: in a word of the protocol, or in the tool's words.
+def _status_detail(reason: FailureReason, status: int, code: str, detail: str) -> str:
+    """Return the status with the reason of a refusal, as a code or in the tool's words.
 
-    Of an answer that is too large, how large it is says more than the status, which reads as that.
+    For an answer that is too large, the tool's detail has the size, so it replaces the status.
     """
-    words = " ".join(detail.split())
+    text = " ".join(detail.split())
     if reason is FailureReason.OUTPUT_TOO_LARGE:
-        return words or f"status {status}"
+        return text or f"status {status}"
     if reason is not FailureReason.UNAUTHORIZED:
         return str(status)
     if code == Problem.CALL_NOT_AUTHORIZED.code:
-        return f"{status}: {words}"
-    return f"{status} {code}" if code in _CODES else str(status)
+        return f"{status}: {text}"
+    return f"{status} {code}" if code in _PROBLEM_CODES else str(status)
 
 
-def _of_status(response: Response) -> Failure | Again | Declined:
+def _classify_status(response: Response) -> Failure | Again | Declined:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
-        # The response comes when the running call ends: there is no other time to come back.
-        detail = f"the tool was still running: {response.status}"
-        running = failure(FailureReason.TIMED_OUT, detail)
-        return Again(running, is_running=True)
+        # The response arrives when the running call ends, so there is no better time for a retry.
+        detail = f"the tool is still running the call: {response.status}"
+        timeout_failure = failure(FailureReason.TIMED_OUT, detail)
+        return Again(timeout_failure, is_running=True)
     code, detail = _problem(response.body)
     reason = protocol.failure_reason(response.status, code)
-    said = _GATEWAY if _is_gateway(response.status, code) else _DETAILS[reason]
-    failed = failure(reason, f"{said} {_why(reason, response.status, code, detail)}")
+    prefix = _GATEWAY_PREFIX if _is_gateway(response.status, code) else _DETAIL_PREFIXES[reason]
+    failed = failure(reason, f"{prefix} {_status_detail(reason, response.status, code, detail)}")
     is_of_leader = protocol.is_of_caller(response.status, code)
     if protocol.may_try_again(response.status, code):
         return Again(failed, response.retry_after, is_of_leader=is_of_leader)
@@ -151,5 +154,5 @@ def _of_status(response: Response) -> Failure | Again | Declined:
 
 
 def _is_gateway(status: int, code: str) -> bool:
-    """Whether a response is that of a gateway, which did not reach the tool in time."""
+    """Return whether the response is from a gateway that did not reach the tool in time."""
     return status in (502, 504) and not code

@@ -1,4 +1,4 @@
-"""The tool call of an invocation, made from what stands on chain; or the reason against it."""
+"""Tool calls: the HTTP request of an invocation, built from its on-chain data."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from nexus_tools.tool import (
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The HTTP request of one invocation; `deadline` is on the clock of the event loop."""
+    """The HTTP request of one invocation; `deadline` uses the event loop's clock."""
 
     invocation: Address
     tool: Address
@@ -43,12 +43,12 @@ class ToolCall:
     deadline: float
     max_outcome_bytes: int
     keys: tuple[bytes, ...]
-    """The public keys that the tool has on chain, which sign its responses."""
+    """The tool's on-chain public keys, which sign its responses."""
     signers: tuple[bytes, ...]
-    """Those of which one has to sign the answer; with none, nobody has to."""
+    """The keys of which one must sign the answer; empty if no signature is needed."""
     validator: InterfaceValidator
     run: str = ""
-    """What the header of a step of a workflow says."""
+    """The value of the run header; empty if the invocation is not an attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class RunInputs:
     ports: Ports
 
 
-class _NoCallError(Exception):
-    """The tool is not called, for a reason."""
+class _NotCalledError(Exception):
+    """A reason not to call the tool."""
 
     def __init__(self, reason: FailureReason, detail: str) -> None:
         super().__init__(detail)
@@ -68,16 +68,16 @@ class _NoCallError(Exception):
         self.detail = detail
 
 
-# This leader's settings, or its load, keep it from a call that another leader may make.
-_OF_LEADER = (FailureReason.REFUSED, FailureReason.OVERLOADED)
+# Reasons in this leader's settings or load; another leader may make the call.
+_LEADER_REASONS = (FailureReason.REFUSED, FailureReason.OVERLOADED)
 
 
 class ToolCalls:
-    """Makes tool calls: checks the tool, the URL and the inputs.
+    """Builds tool calls after checking the tool, the URL and the inputs.
 
-    `turns` lets the checks of values take turns, and without `meta` no tool is asked for `/meta`.
-    `lanes` hear of URLs that are refused; `values` are those outside the chain. A leader that does
-    not sign its calls (`is_signing`) calls no tool whose answers have to be signed for it.
+    `turns` schedules validations. Without `meta`, `/meta` is not checked. `lanes` record URLs that
+    are refused. `values` fetch remote values. A leader that does not sign its calls (`is_signing`)
+    does not call tools that sign their answers.
     """
 
     def __init__(
@@ -109,71 +109,71 @@ class ToolCalls:
         seconds: float,
         run: RunInputs | None = None,
     ) -> AsyncIterator[ToolCall | Failure | Declined]:
-        """The tool call, whose response is awaited for `seconds`; of a `run`, with its inputs.
+        """Yield the tool call, whose response may take `seconds`, or why it is impossible.
 
-        What was fetched for it has room in memory until the block ends.
+        For an attempt, `run` has the inputs. Fetched values stay in memory until the context ends.
         """
         deadline = asyncio.get_running_loop().time() + seconds
         async with AsyncExitStack() as stack:
             try:
                 call: ToolCall | Failure | Declined = await self._call(
-                    stack, assignment, invocation, _active(found), run, deadline=deadline
+                    stack, assignment, invocation, _require_active(found), run, deadline=deadline
                 )
-            except _NoCallError as error:
+            except _NotCalledError as error:
                 call = failure(error.reason, error.detail)
-                if error.reason in _OF_LEADER:
+                if error.reason in _LEADER_REASONS:
                     call = Declined(call)
             yield call
 
     async def interface(
         self, invocation: Invocation, found: FoundTool, run: RunInputs | None
     ) -> Interface | Failure:
-        """The interface of an active tool, if the inputs fit it and are on chain."""
+        """Return the interface of an active tool if the inputs are valid and on chain."""
         try:
             async with self._turns.of(found.tool.id):
-                interface = self._interface(_active(found))
-                _checked(interface, _ports(invocation, run))
-        except _NoCallError as error:
+                interface = self._interface(_require_active(found))
+                _validated_inputs(interface, _ports(invocation, run))
+        except _NotCalledError as error:
             return failure(error.reason, error.detail)
         return interface
 
-    def _interface(self, found: FoundTool) -> Interface:
+    def _interface(self, tool_object: FoundTool) -> Interface:
         try:
-            return self._interfaces.of(found)
+            return self._interfaces.of(tool_object)
         except ValidationError as error:
-            raise _NoCallError(FailureReason.DEFINITION_MISMATCH, error.message) from error
+            raise _NotCalledError(FailureReason.DEFINITION_MISMATCH, error.message) from error
 
     async def _call(
         self,
         stack: AsyncExitStack,
         assignment: Assignment,
         invocation: Invocation,
-        found: FoundTool,
+        tool_object: FoundTool,
         run: RunInputs | None,
         *,
         deadline: float,
     ) -> ToolCall:
-        tool = found.tool
+        tool = tool_object.tool
         async with self._turns.of(tool.id):
-            interface = self._interface(found)
+            interface = self._interface(tool_object)
         definition = interface.definition
         self._check_tool(tool, definition, invocation)
         ports = _ports(invocation, run)
         if invocation.signers and any(True for _ in ports.remote()):
-            raise _NoCallError(FailureReason.INPUT_INVALID, _NOT_AS_SIGNED)
+            raise _NotCalledError(FailureReason.INPUT_INVALID, _NOT_CANONICAL)
         try:
             texts = await stack.enter_async_context(self._values.texts(tool.id, ports, deadline))
         except ValidationError as error:
-            raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+            raise _NotCalledError(FailureReason.INPUT_INVALID, error.message) from error
         except TimeoutError as error:
-            detail = "this leader had no room for what the inputs fetch"
-            raise _NoCallError(FailureReason.OVERLOADED, detail) from error
+            detail = "this leader did not have capacity to fetch the inputs"
+            raise _NotCalledError(FailureReason.OVERLOADED, detail) from error
         async with self._turns.of(tool.id):
             body = self._body(interface, ports, texts, signers=invocation.signers)
         if self._meta is not None:
-            problem = await self._meta.problem(tool.id, found.version, definition)
+            problem = await self._meta.problem(tool.id, tool_object.version, definition)
             if problem:
-                raise _NoCallError(FailureReason.DEFINITION_MISMATCH, problem)
+                raise _NotCalledError(FailureReason.DEFINITION_MISMATCH, problem)
         return ToolCall(
             invocation=assignment.invocation,
             tool=tool.id,
@@ -190,17 +190,17 @@ class ToolCalls:
         )
 
     def _check_tool(self, tool: Tool, definition: ToolDefinition, invocation: Invocation) -> None:
-        """Whether this leader calls the tool, whatever the inputs are."""
+        """Raise `_NotCalledError` if this leader does not call the tool with any inputs."""
         try:
             self._guard.check_url(definition.url)
         except AddressRefused as error:
             self._lanes.of(tool.id, tool.fqn).refused(str(error))
             detail = "this leader does not connect to the URL of the tool"
             detail += f" without {error.option}" if error.option else ""
-            raise _NoCallError(FailureReason.REFUSED, detail) from error
+            raise _NotCalledError(FailureReason.REFUSED, detail) from error
         if not self._is_signing and (tool.keys.keys or invocation.signers):
-            detail = "the tool signs its answers, and this leader does not sign its calls"
-            raise _NoCallError(FailureReason.REFUSED, detail)
+            detail = "the tool signs its answers, but this leader does not sign its calls"
+            raise _NotCalledError(FailureReason.REFUSED, detail)
 
     def _body(
         self,
@@ -210,41 +210,41 @@ class ToolCalls:
         *,
         signers: Sequence[bytes],
     ) -> bytes:
-        """The inputs as they are sent. Parsed, they take much more memory: nobody keeps them."""
-        inputs = _checked(interface, ports, texts)
+        """Return the request body; the parsed inputs, which take more memory, are not kept."""
+        inputs = _validated_inputs(interface, ports, texts)
         if signers and ports_of(inputs) != ports:
-            raise _NoCallError(FailureReason.INPUT_INVALID, _NOT_AS_SIGNED)
+            raise _NotCalledError(FailureReason.INPUT_INVALID, _NOT_CANONICAL)
         body = canonical_json(inputs)
         if len(body) > self._max_request_bytes:
-            detail = f"this leader sends no more than {self._max_request_bytes} bytes"
-            raise _NoCallError(FailureReason.REFUSED, detail)
+            detail = f"this leader sends at most {self._max_request_bytes} bytes"
+            raise _NotCalledError(FailureReason.REFUSED, detail)
         return body
 
 
-# A tool signs what it is asked as we write it, and the chain holds that against what stands there.
-_NOT_AS_SIGNED = "the inputs are not in the form in which a tool signs them"
+# A tool signs the request body as sent, and the chain compares it with the on-chain inputs.
+_NOT_CANONICAL = "the inputs are not in the canonical form that a tool signs"
 
 
 def _ports(invocation: Invocation, run: RunInputs | None) -> Ports:
     return invocation.inputs if run is None else run.ports
 
 
-def _checked(
+def _validated_inputs(
     interface: Interface, ports: Ports, texts: Mapping[RemotePlace, bytes] | None = None
 ) -> dict[str, Any]:
-    """The inputs, which fit the interface; without `texts`, none that are outside the chain."""
+    """Return the validated inputs; without `texts`, they may have no remote values."""
     try:
         inputs = ports.as_json({} if texts is None else parsed(ports, texts))
         interface.validator.check_input(inputs)
     except ValidationError as error:
-        raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+        raise _NotCalledError(FailureReason.INPUT_INVALID, error.message) from error
     return inputs
 
 
-def _active(found: FoundTool | None) -> FoundTool:
+def _require_active(tool_object: FoundTool | None) -> FoundTool:
     reason = FailureReason.TOOL_NOT_REGISTERED
-    if found is None:
-        raise _NoCallError(reason, "the tool does not exist")
-    if not found.tool.is_active:
-        raise _NoCallError(reason, f"the tool is {found.tool.state.value}")
-    return found
+    if tool_object is None:
+        raise _NotCalledError(reason, "the tool does not exist")
+    if not tool_object.tool.is_active:
+        raise _NotCalledError(reason, f"the tool is {tool_object.tool.state.value}")
+    return tool_object

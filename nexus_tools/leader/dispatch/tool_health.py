@@ -1,4 +1,4 @@
-"""What is known of each tool: whether it responds, is left alone, or may not be called at all."""
+"""The health of each tool: whether it responds, is paused, or may not be called."""
 
 import asyncio
 from collections import OrderedDict
@@ -15,7 +15,7 @@ _log = get_logger("nexus_tools.leader")
 
 
 class BreakerState(Enum):
-    """Closed lets calls through, open none, half-open one to try."""
+    """The state of a circuit breaker: closed allows calls, open none, half-open one trial."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -23,7 +23,7 @@ class BreakerState(Enum):
 
 
 class CircuitBreaker:
-    """Leaves a tool alone for a while after it could not be reached several times in a row.
+    """Pauses the calls of a tool after several consecutive calls got no response.
 
     `now` is a monotonic clock in seconds.
     """
@@ -39,7 +39,7 @@ class CircuitBreaker:
 
     @property
     def state(self) -> BreakerState:
-        """Where it stands now."""
+        """The current state."""
         if self._opened_at is None:
             return BreakerState.CLOSED
         if self._now() < self._opened_at + self._pause:
@@ -47,7 +47,7 @@ class CircuitBreaker:
         return BreakerState.HALF_OPEN
 
     def admit(self) -> float:
-        """0 if a call may go now, which is then reported; else the seconds to wait."""
+        """Return 0 if a call may start, whose result must be reported, else seconds to wait."""
         if self._opened_at is None:
             return 0.0
         left = self._opened_at + self._pause - self._now()
@@ -59,29 +59,29 @@ class CircuitBreaker:
         return 0.0
 
     async def wait(self, seconds: float) -> None:
-        """Wait until the tool responds to another call, or so long."""
+        """Wait until the tool responds to another call, for at most `seconds`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
 
     def reached(self) -> None:
-        """The tool responded, whatever it said."""
+        """Record that the tool responded, with any status."""
         self._failures = 0
         self._opened_at = None
         self._trying = False
         self._closed.set()
 
     def missed(self) -> None:
-        """The tool did not respond."""
+        """Record that the tool did not respond."""
         self._failures += 1
         if self._trying or self._failures >= self._threshold:
-            # A trial call that fails opens it again at once, for another pause.
+            # A failed trial opens the breaker again for another pause.
             self._opened_at = self._now()
             self._closed.clear()
         self._trying = False
 
     def gave_up(self) -> None:
-        """The call was given up without saying anything about the tool."""
+        """Record that the call ended without a result about the tool."""
         self._trying = False
 
 
@@ -90,7 +90,7 @@ _CAPACITY = 4_096
 
 @dataclass(slots=True)
 class Lane:
-    """What one tool's calls share; what changes is told once, not with each call."""
+    """The shared state of one tool's calls; each change is logged once."""
 
     fqn: str
     breaker: CircuitBreaker
@@ -98,14 +98,14 @@ class Lane:
     refusal: str = ""
 
     def reached(self) -> None:
-        """The tool responded, whatever it said."""
+        """Record that the tool responded, with any status."""
         self.breaker.reached()
         if self.is_down or self.refusal:
             _log.info("tool_up", fqn=self.fqn)
         self.is_down, self.refusal = False, ""
 
     def missed(self, why: str, refusal: str = "") -> None:
-        """The tool did not respond, or its address was refused."""
+        """Record that the tool did not respond, or its address was refused."""
         self.breaker.missed()
         if refusal:
             self.refused(refusal)
@@ -114,14 +114,14 @@ class Lane:
             _log.warning("tool_down", fqn=self.fqn, why=why)
 
     def refused(self, why: str) -> None:
-        """The Leader does not connect to where the tool is."""
+        """Record that the Leader does not connect to the tool's address."""
         if why != self.refusal:
             _log.warning("address_refused", fqn=self.fqn, why=why)
         self.refusal = why
 
 
 class ToolLanes:
-    """The lanes of the tools that were called last."""
+    """The health of the tools that were called most recently."""
 
     def __init__(self, config: LeaderConfig, now: Callable[[], float]) -> None:
         self._config = config
@@ -129,23 +129,23 @@ class ToolLanes:
         self._lanes: OrderedDict[Address, Lane] = OrderedDict()
 
     def of(self, tool: Address, fqn: str) -> Lane:
-        """The lane of `tool`."""
-        lane = self._lanes.get(tool)
-        if lane is None:
-            lane = self._lanes[tool] = Lane(fqn, self._breaker())
+        """Return the health of `tool`."""
+        health = self._lanes.get(tool)
+        if health is None:
+            health = self._lanes[tool] = Lane(fqn, self._breaker())
             if len(self._lanes) > _CAPACITY:
                 self._lanes.popitem(last=False)
         self._lanes.move_to_end(tool)
-        return lane
+        return health
 
     def down(self) -> int:
-        """How many tools do not respond, or are where the Leader does not connect to."""
-        return sum(lane.is_down or bool(lane.refusal) for lane in self._lanes.values())
+        """Return how many tools do not respond, or have an address that is not allowed."""
+        return sum(health.is_down or bool(health.refusal) for health in self._lanes.values())
 
     def open_breakers(self) -> int:
-        """How many tools are left alone now."""
-        lanes = self._lanes.values()
-        return sum(lane.breaker.state is BreakerState.OPEN for lane in lanes)
+        """Return how many tools are paused now."""
+        states = self._lanes.values()
+        return sum(health.breaker.state is BreakerState.OPEN for health in states)
 
     def _breaker(self) -> CircuitBreaker:
         config = self._config

@@ -1,7 +1,7 @@
-"""Turns for checks of values against schemas, so that costly ones take half of the time at most.
+"""Turns for schema validation, so that expensive validations use at most half of the time.
 
-A check runs in the event loop, which does nothing else meanwhile. The author of a tool decides how
-long one takes, up to the limit of `InterfaceValidator`, and requesters decide how many there are.
+A validation blocks the event loop. The author of a tool decides how long it takes, up to the limit
+of `InterfaceValidator`, and requesters decide how many there are.
 """
 
 import asyncio
@@ -12,15 +12,15 @@ from contextlib import asynccontextmanager
 from nexus_tools.http.fair_share import FairShare
 from nexus_tools.sui.types.address import Address
 
-_COSTLY_S = 0.01
-"""A check that takes less is not worth a pause."""
+_PAUSE_THRESHOLD_S = 0.01
+"""A validation that takes less time needs no pause after it."""
 
 
 class CheckTurns:
-    """Lets one check run at a time, the tools in turn.
+    """Runs one validation at a time, and lets the tools take turns.
 
-    After a costly check, the next one waits for as long as that check took. Everything else goes on
-    meanwhile. `now` returns seconds.
+    After an expensive validation, the next one waits for as long as that one took. Other tasks run
+    in the meantime. `now` returns seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -32,13 +32,13 @@ class CheckTurns:
     async def of(self, tool: Address) -> AsyncIterator[None]:
         """Wait for the turn of a tool, which ends with the context."""
         async with self._share.slot(tool):
-            began = self._now()
-            if began < self._next_at:
-                await asyncio.sleep(self._next_at - began)
-                began = self._now()
+            start = self._now()
+            if start < self._next_at:
+                await asyncio.sleep(self._next_at - start)
+                start = self._now()
             try:
                 yield
             finally:
-                ended = self._now()
-                if ended - began > _COSTLY_S:
-                    self._next_at = ended + (ended - began)
+                end = self._now()
+                if end - start > _PAUSE_THRESHOLD_S:
+                    self._next_at = end + (end - start)

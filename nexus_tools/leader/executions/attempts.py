@@ -1,7 +1,7 @@
-"""Invocations that are attempts of runs: what their tools are given, and what follows from them.
+"""Invocations that are attempts of runs: the inputs of their tools, and the next steps.
 
-Anybody can publish a workflow and name any leader for its executions: what cannot be read, or does
-not fit, is a failure of that one invocation.
+Anyone can publish a workflow and name any leader for its executions. Data that is unreadable or
+invalid is therefore a failure of only that invocation.
 """
 
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class AttemptOnChain:
-    """What a transaction names to put the inputs of an attempt together, and to go on with it.
+    """The transaction arguments to assemble an attempt's inputs and advance its execution.
 
-    `sources` are the closed invocations that have some of the inputs.
+    `sources` are the closed invocations that supply some of the inputs.
     """
 
     workflow: CarriedWorkflow
@@ -46,12 +46,12 @@ class AttemptOnChain:
 
     @property
     def dag(self) -> Address:
-        """The id of the workflow."""
+        """The ID of the workflow."""
         return self.workflow.argument.reference.object_id
 
 
 class Attempts:
-    """Follows what attempts refer to."""
+    """Reads the executions and workflows to which attempts refer."""
 
     def __init__(self, chain: Chain, workflows: CarriedWorkflows, resolver: RunResolver) -> None:
         self._chain = chain
@@ -59,9 +59,9 @@ class Attempts:
         self._resolver = resolver
 
     async def inputs(self, attempt: Attempt) -> RunInputs | Failure:
-        """What the tool of a run is given. Raises `UnreachableError`."""
+        """Return the inputs of a run's tool. Raises `UnreachableError`."""
         try:
-            execution, workflow = await self._found(attempt)
+            execution, workflow = await self._read_execution(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
             inputs = await self._resolver.inputs(execution.execution, workflow.published, run)
             await self._check_read_bytes(attempt, execution.execution, workflow, run, inputs)
@@ -69,9 +69,9 @@ class Attempts:
             raise
         except NexusError as error:
             return failure(FailureReason.INPUT_INVALID, in_words(error))
-        except Exception as error:  # noqa: BLE001 - a stranger's plan may be anything
+        except Exception as error:  # noqa: BLE001 - the plan is untrusted input
             _log.warning("run_unread", execution=str(attempt.execution), error=in_short(error))
-            detail = "the plan of the workflow is not that of its document"
+            detail = "the plan of the workflow does not match its document"
             return failure(FailureReason.INPUT_INVALID, detail)
         return RunInputs(name_of(attempt, run.vertex), inputs)
 
@@ -90,17 +90,18 @@ class Attempts:
         if size > attempt.max_read_bytes:
             raise ValidationError(
                 "inputs_too_large",
-                f"the inputs count as {size} bytes on chain, {attempt.max_read_bytes} are allowed",
-                hint="give fewer or smaller values to a tool that signs or is on chain",
+                f"expected inputs of at most {attempt.max_read_bytes} bytes on chain, got {size}",
+                hint="Pass fewer or smaller values to a tool that signs or is on chain.",
             )
 
     async def on_chain(self, attempt: Attempt) -> AttemptOnChain | Failure:
-        """What a transaction names that calls the function of its tool.
+        """Return the arguments of a transaction that calls the function of its tool.
 
-        Raises `UnreachableError`.
+        Raises:
+            UnreachableError: The node does not respond.
         """
         try:
-            execution, workflow = await self._found(attempt)
+            execution, workflow = await self._read_execution(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
             sources = await self._resolver.sources(execution.execution, workflow.published, run)
         except UnreachableError:
@@ -110,59 +111,63 @@ class Attempts:
         return AttemptOnChain(workflow, execution.argument, sources)
 
     async def signed_inputs(self, attempt: Attempt) -> SignedInputs | None:
-        """What settling an attempt with the tool's signature needs; None if that is not known.
+        """Return the arguments of a signed answer to an attempt; None if they are unknown.
 
-        Raises `UnreachableError`.
+        Raises:
+            UnreachableError: The node does not respond.
         """
-        found = await self.on_chain(attempt)
-        if isinstance(found, Failure):
+        arguments = await self.on_chain(attempt)
+        if isinstance(arguments, Failure):
             return None
-        named: dict[Address, ObjectArgument] = {
-            found.execution.object_id: found.execution,
-            found.dag: found.workflow.argument,
+        known_arguments: dict[Address, ObjectArgument] = {
+            arguments.execution.object_id: arguments.execution,
+            arguments.dag: arguments.workflow.argument,
         }
-        sources, source_bytes = await self._chain.objects(found.sources), 0
-        for place, value in zip(found.sources, sources, strict=True):
+        sources, source_bytes = await self._chain.objects(arguments.sources), 0
+        for place, value in zip(arguments.sources, sources, strict=True):
             if value is None or not isinstance(value.owner, Shared):
                 return None
-            named[place] = SharedObject(place, value.owner.initial_version, mutable=False)
+            known_arguments[place] = SharedObject(place, value.owner.initial_version, mutable=False)
             source_bytes += len(value.data.contents) if isinstance(value.data, MoveObject) else 0
-        run = AttemptOfRun(found.execution.object_id, found.dag, found.sources)
-        return SignedInputs(run, named, source_bytes)
+        run = AttemptOfRun(arguments.execution.object_id, arguments.dag, arguments.sources)
+        return SignedInputs(run, known_arguments, source_bytes)
 
     async def possible(
         self, workflow: CarriedWorkflow, steps: tuple[ExecutionStep, ...]
     ) -> tuple[ExecutionStep, ...]:
-        """Those of the steps of which everything is known. Raises `UnreachableError`."""
+        """Return the steps whose arguments are all known. Raises `UnreachableError`."""
         await self._workflows.learn_tools(workflow, steps)
         return tuple(step for step in steps if workflow.can_add(step))
 
     async def continuation(self, attempt: Attempt, outcome: Outcome) -> Continuation | None:
-        """How the execution goes on with an outcome; None if that is not known.
+        """Return how the execution continues after an outcome; None if that is unknown.
 
-        Then others see to it, who look what the chain says. Raises `UnreachableError`.
+        In that case, `Executions` later reads the state of the chain and runs the steps.
+
+        Raises:
+            UnreachableError: The node does not respond.
         """
         try:
-            execution, workflow = await self._found(attempt)
+            execution, workflow = await self._read_execution(attempt)
             closed = closed_with(outcome)
-            found = Continuation(workflow, execution.argument, attempt, closed)
+            continuation = Continuation(workflow, execution.argument, attempt, closed)
             foresight = Foresight(workflow.plan)
-            found.foresee(foresight)
+            continuation.foresee(foresight)
             await self._workflows.learn_tools(workflow, foresight.steps())
         except UnreachableError:
             raise
-        except Exception as error:  # noqa: BLE001 - a closing never waits for what follows from it
+        except Exception as error:  # noqa: BLE001 - following steps never delay a closing
             _log.warning("not_foreseen", execution=str(attempt.execution), error=in_short(error))
             return None
-        return found
+        return continuation
 
-    async def _found(self, attempt: Attempt) -> tuple[FoundExecution, CarriedWorkflow]:
+    async def _read_execution(self, attempt: Attempt) -> tuple[FoundExecution, CarriedWorkflow]:
         execution = await self._chain.execution(attempt.execution)
-        assert execution is not None, "its invocation was deleted before"
+        assert execution is not None, "an execution outlives its open invocations"
         return execution, await self._workflows.of(execution.execution.dag)
 
 
 def name_of(attempt: Attempt, vertex: str) -> str:
-    """A run as tools are told it: `execution/vertex/path/attempt`."""
+    """Return the name by which tools know a run: `execution/vertex/path/attempt`."""
     path = ",".join(map(str, attempt.run.path))
     return f"{attempt.execution}/{vertex}/{path}/{attempt.number}"

@@ -1,12 +1,12 @@
-"""The account of each author of on-chain tools: what calls have paid this leader, less their gas.
+"""Accounts of authors of on-chain tools: the payments for calls, minus their gas.
 
-A function can work in the simulation and fail in the transaction. The leader then loses the gas,
-and the author decides how often. So calls run side by side only as far as their author covers the
-gas of all of them: by what earlier calls have paid, and by an amount that every author may owe.
-What an author owes is never forgotten.
+A function can succeed in the simulation and fail in the transaction. The leader then loses the gas,
+and the author decides how often. Calls therefore run concurrently only as far as their author
+covers the gas of all of them: with the payments for earlier calls, and with an amount that every
+author may owe. Debts of an author never expire.
 
-An author is known by two objects, each of which has an account: the name of the tool, which all of
-its versions share, and the Move package that defines its witness. A new author needs both anew.
+An author is identified by two objects, each with an account: the name of the tool, which all of its
+versions share, and the Move package that defines its witness. A new identity needs two new objects.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from nexus_tools.tool import MoveFunction
 _DAY_MS = 24 * 60 * 60 * 1000
 
 Author = tuple[Address, Address]
-"""The name of a tool, and the package that defines its witness."""
+"""A tool's name object, and the package that defines its witness."""
 
 
 def author_of(tool: FoundTool, function: MoveFunction) -> Author:
@@ -35,7 +35,7 @@ def author_of(tool: FoundTool, function: MoveFunction) -> Author:
 
 @dataclass(slots=True)
 class _Account:
-    """`at_risk_mist` is the sum of the gas budgets that are in flight."""
+    """An account; `at_risk_mist` is the sum of the gas budgets that are in flight."""
 
     balance_mist: int = 0
     refused_until_ms: int = 0
@@ -43,11 +43,11 @@ class _Account:
 
 
 class ToolAccounts:
-    """Decides whether the functions of an author may be called, and when.
+    """Decides whether and when the functions of an author may be called.
 
     `max_unpaid_mist` is the gas that an author may owe. `trusted` is the package of nexus_tools,
-    whose own tools have no account: their functions cannot cheat, and an attacker who makes them
-    fail would stop all waits.
+    whose tools have no account: their functions cannot cheat, and an attacker who makes them fail
+    would stop all waits.
     """
 
     def __init__(
@@ -61,22 +61,22 @@ class ToolAccounts:
         self._changed = asyncio.Condition()
 
     async def load(self) -> None:
-        """Read from the journal what earlier runs of this leader have noted."""
-        for key, known in (await self._journal.tool_accounts()).items():
-            self._accounts[key] = _Account(known.balance_mist, known.refused_until_ms)
+        """Load the accounts that earlier runs of this leader recorded in the journal."""
+        for key, account in (await self._journal.tool_accounts()).items():
+            self._accounts[key] = _Account(account.balance_mist, account.refused_until_ms)
 
     def trusts(self, author: Author) -> bool:
         """Return whether the tools of an author need no account."""
         return author[1] == self._trusted
 
     def refusal(self, author: Author, budget_mist: int = 0) -> str | None:
-        """Return why a call with this gas budget is refused, whatever else is in flight."""
-        for account in self._of(author):
+        """Return why a call with this budget is refused, even if nothing is in flight."""
+        for account in self._accounts_of(author):
             if self._clock.now_ms() < account.refused_until_ms:
-                return "this leader lost gas to the tool's author, and does not call it for a day"
+                return "this leader lost gas to the tool's author and blocks it for a day"
             if account.balance_mist + self._max_unpaid_mist < max(1, budget_mist):
                 return (
-                    f"a call may cost {budget_mist} MIST of gas, and this leader risks"
+                    f"a call may cost {budget_mist} MIST of gas, but this leader risks only"
                     f" {max(0, account.balance_mist + self._max_unpaid_mist)} for the tool's author"
                 )
         return None
@@ -91,14 +91,14 @@ class ToolAccounts:
             await self.reserve(reservation, 0)
 
     def has_room(self, author: Author, more_mist: int) -> bool:
-        """Return whether another amount may be at risk, besides what is in flight."""
+        """Return whether another amount may be at risk, in addition to what is in flight."""
         return all(
             account.balance_mist + self._max_unpaid_mist - account.at_risk_mist >= more_mist
-            for account in self._of(author)
+            for account in self._accounts_of(author)
         )
 
     async def reserve(self, reservation: "Reservation", mist: int) -> str | None:
-        """Change a reservation as soon as there is room; or return why there will not be."""
+        """Change a reservation as soon as possible; or return why that is never possible."""
         async with self._changed:
             self.risk(reservation, 0)
             self._changed.notify_all()
@@ -116,30 +116,30 @@ class ToolAccounts:
 
     def risk(self, reservation: "Reservation", mist: int) -> None:
         """Set the amount of a reservation."""
-        for account in self._of(reservation.author):
+        for account in self._accounts_of(reservation.author):
             account.at_risk_mist += mist - reservation.mist
         reservation.mist = mist
 
     async def note(self, author: Author, margin_mist: int, *, is_failure: bool = False) -> None:
-        """Add what a call has paid, less its cost; a failure has the author refused for a day.
+        """Add the payment for a call, minus its cost; a failure blocks the author for a day.
 
-        Returns when the journal has it.
+        Returns after the journal has recorded it.
         """
         changed = {}
-        for key, account in zip(author, self._of(author), strict=False):
+        for key, account in zip(author, self._accounts_of(author), strict=False):
             account.balance_mist += margin_mist
             if is_failure:
                 account.refused_until_ms = self._clock.now_ms() + _DAY_MS
             changed[key] = ToolAccount(account.balance_mist, account.refused_until_ms)
         await self._journal.keep_tool_accounts(changed)
 
-    def _of(self, author: Author) -> tuple[_Account, ...]:
+    def _accounts_of(self, author: Author) -> tuple[_Account, ...]:
         return () if self.trusts(author) else tuple(self._accounts[key] for key in author)
 
 
 @dataclass(slots=True)
 class Reservation:
-    """The gas budget of one call, at the risk of the leader."""
+    """The gas budget of one call, which the leader puts at risk."""
 
     _accounts: ToolAccounts
     author: Author

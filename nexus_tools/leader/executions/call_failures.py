@@ -1,8 +1,9 @@
-"""Tells why a call of an on-chain tool failed: because of its function, or of others.
+"""The causes of failed calls of on-chain tools: the function, or something else.
 
-In all of this, `place` is the command that calls the function. The commands before it put the
-inputs together. The next one closes the invocation, and the one after that brings the answer into
-the execution. The steps of the execution follow. Storage is charged after the last command.
+Everywhere here, `place` is the index of the command that calls the function. The commands before it
+assemble the inputs. The next command closes the invocation, and the one after that passes the
+answer to the execution. The steps of the execution follow. Storage is charged after the last
+command.
 """
 
 from enum import Enum, auto
@@ -14,9 +15,9 @@ from nexus_tools.tool import FailureReason
 
 
 def reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
-    """Return why the invocation of a failed simulation fails.
+    """Return the reason for which a failed simulation fails the invocation.
 
-    None if neither the tool nor the requester is the reason.
+    None means that neither the tool nor the requester caused it.
     """
     abort, command = status.error.data, status.command
     code = abort.code if isinstance(abort, MoveAbort) else None
@@ -26,26 +27,26 @@ def reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
         return None if code is None else FailureReason.INPUT_INVALID
     assert command is not None
     module = abort.location.module if isinstance(abort, MoveAbort) else ""
-    return _AT_CLOSING.get((module, code)) if command == place + 1 else None
+    return _CLOSING_REASONS.get((module, code)) if command == place + 1 else None
 
 
 class Blame(Enum):
-    """Who has caused that a transaction failed after its simulation succeeded."""
+    """The cause of a transaction that failed after its simulation succeeded."""
 
     TOOL = auto()
     UNCLEAR = auto()
-    """The function, or a change of the execution meanwhile, took more gas than expected."""
+    """The function, or a concurrent change of the execution, used more gas than expected."""
     OTHERS = auto()
     """The requester, the execution's owner, another leader, or the network."""
 
 
 def blame(status: ExecutionFailure, place: int, *, execution_changed: bool) -> Blame:
-    """Return who has caused that a transaction failed after its simulation succeeded.
+    """Return the cause of a transaction that failed after its simulation succeeded.
 
-    `execution_changed` says whether the execution is not the one that the simulation saw.
+    `execution_changed` tells whether the execution changed after the simulation.
     """
     command, error = status.command, status.error
-    if error.kind in _CANCELLED or (command is not None and command < place):
+    if error.kind in _EXTERNAL_KINDS or (command is not None and command < place):
         return Blame.OTHERS
     if command == place:
         return Blame.TOOL
@@ -53,18 +54,18 @@ def blame(status: ExecutionFailure, place: int, *, execution_changed: bool) -> B
     if command is None or not isinstance(abort, MoveAbort):
         return Blame.UNCLEAR if execution_changed else Blame.TOOL
     module = abort.location.module
-    # Steps abort because of what the execution's owner or the next tool's owner has changed.
+    # Steps abort because the execution's owner or the next tool's owner has changed something.
     is_step = command > place + 2 or module == "execution"
-    is_other = module == "invocation" and abort.code in _OTHERS_DOING
+    is_other = module == "invocation" and abort.code in _EXTERNAL_CODES
     return Blame.OTHERS if is_step or is_other else Blame.TOOL
 
 
-_AT_CLOSING = {
+_CLOSING_REASONS = {
     ("on_chain_call", on_chain_call.ENotFinished.code): FailureReason.ABORTED,
     ("invocation", invocations.EOutcomeTooLarge.code): FailureReason.OUTPUT_TOO_LARGE,
 }
-# A lost race, or a change of the leader, its workers or the package.
-_OTHERS_DOING = {
+# A lost race, or a change of the leader, its workers, or the package.
+_EXTERNAL_CODES = {
     invocations.EClosed.code,
     invocations.ENotResponsible.code,
     invocations.ENotWorker.code,
@@ -72,7 +73,7 @@ _OTHERS_DOING = {
     invocations.ETooEarly.code,
     invocations.EWrongVersion.code,
 }
-_CANCELLED = {
+_EXTERNAL_KINDS = {
     ErrorKind.EXECUTION_CANCELLED_DUE_TO_SHARED_OBJECT_CONGESTION,
     ErrorKind.EXECUTION_CANCELLED_DUE_TO_RANDOMNESS_UNAVAILABLE,
     ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW,

@@ -1,9 +1,9 @@
-"""The executions that name this leader, and what may be left to do in each.
+"""The executions that name this leader, and their pending steps.
 
-Most of what follows from a closing is in its transaction. What is not, events tell: what did not
-fit, came differently, waits for its time, or was somebody else's to do. After a start, and whenever
-it is not known, the records are read. The leader named second does what the first one did not do
-for a minute.
+Most steps are in the transaction that closes an invocation. Events report the others: steps that
+did not fit, had another result, wait for a time, or were left to another leader. The records are
+read after a start, and whenever the pending steps are unknown. The leader named second runs a step
+if the first one has not done so within a minute.
 """
 
 import asyncio
@@ -45,19 +45,19 @@ from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
 
-# The events of one transaction come one after the other: the next ones may say that it is done.
+# The events of one transaction arrive one by one; the next ones may report the step as done.
 _GRACE_MS = 200
-# Requests of iterations do not say whether more of them are ready: nobody hurries to ask.
-_LATER_MS = 2_000
-_SECOND_LEADER_MS = 60_000
-_FIRST_SETBACK_MS = 2_000
-_LONGEST_SETBACK_MS = 600_000
-_SIDE_BY_SIDE = 8
+# A request of iterations does not show whether more are ready, so the check is not urgent.
+_ITERATION_CHECK_MS = 2_000
+_BACKUP_DELAY_MS = 60_000
+_FIRST_RETRY_MS = 2_000
+_MAX_RETRY_MS = 600_000
+_MAX_CONCURRENT = 8
 
 
 @dataclass(slots=True, eq=False)
 class CarriedExecution:
-    """An execution that names this leader; `due` says from when on something is to be done."""
+    """An execution that names this leader; `due` maps each pending step to its start."""
 
     id: Address
     place: int = 0
@@ -68,23 +68,23 @@ class CarriedExecution:
 
     @property
     def delay_ms(self) -> int:
-        """How long the leaders before this one have."""
-        return self.place * _SECOND_LEADER_MS
+        """The head start of the leaders named before this one, in ms."""
+        return self.place * _BACKUP_DELAY_MS
 
     def plan(self, todo: Todo, at_ms: int) -> None:
-        """Do something from then on, or earlier if that is planned already."""
-        if not isinstance(todo, Unknown):  # to look costs nothing
+        """Plan a step for a time, or keep an earlier one."""
+        if not isinstance(todo, Unknown):  # reading costs no gas, so it needs no head start
             at_ms += self.delay_ms
         self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
         self.changed.set()
 
     def drop(self, todo: Todo) -> None:
-        """It is done."""
+        """Remove a step that is done."""
         self.due.pop(todo, None)
 
 
 class Executions:
-    """One task for each execution with something to do; some of them act side by side."""
+    """One task for each execution with pending steps; a limited number act concurrently."""
 
     def __init__(
         self,
@@ -106,129 +106,129 @@ class Executions:
         self._clock = clock
         self._metrics = metrics
         self._leader = leader
-        self._known: dict[Address, CarriedExecution] = {}
+        self._tracked: dict[Address, CarriedExecution] = {}
         self._tasks: dict[Address, asyncio.Task[None]] = {}
-        self._awaited: dict[Address, Address] = {}
-        self._slots = asyncio.Semaphore(_SIDE_BY_SIDE)
+        self._execution_of_invocation: dict[Address, Address] = {}
+        self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
 
     def resume(self, executions: Iterable[Address]) -> None:
-        """Look what is to be done in executions that are known from before."""
+        """Check for pending steps in executions that are known from an earlier run."""
         for execution in executions:
-            self._find(execution).plan(Unknown(), self._clock.now_ms())
+            self._track(execution).plan(Unknown(), self._clock.now_ms())
 
     async def search(self) -> None:
-        """Find what began before the place where a new journal begins to read."""
+        """Find the executions that started before the first event that a new journal reads."""
         while True:
             try:
-                found = await self._reader.named()
+                executions = await self._reader.named()
             except UnreachableError:
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
             else:
-                await self._journal.keep(dict.fromkeys(found, True))
-                self.resume(found)
+                await self._journal.keep(dict.fromkeys(executions, True))
+                self.resume(executions)
                 return
 
     def observe(self, page: EventPage) -> None:
-        """Take in what events tell."""
+        """Apply a page of events."""
         for execution, is_named in page.executions.items():
-            if is_named and execution not in self._known:
-                self._find(execution)
+            if is_named and execution not in self._tracked:
+                self._track(execution)
         for event in page.steps:
             self._MEANINGS[type(event)](self, event)
 
     def stop(self) -> None:
-        """Leave everything to the next start."""
+        """Cancel all tasks; the next start resumes them."""
         for task in self._tasks.values():
             task.cancel()
 
-    # --- What events mean
+    # --- Event handlers
 
     def _begun(self, event: moves.ExecutionBegun) -> None:
-        execution = self._find(event.execution)
+        execution = self._track(event.execution)
         execution.place = event.leaders.index(self._leader)
         execution.plan(DeadlinePassed(), event.deadline_ms)
-        self._changed(execution, event.change)
+        self._plan_change(execution, event.change)
 
     def _leaders_changed(self, event: moves.ExecutionLeadersChanged) -> None:
         if self._leader not in event.leaders:
             self._forget(event.execution)
             return
-        execution = self._find(event.execution)
+        execution = self._track(event.execution)
         execution.place = event.leaders.index(self._leader)
         execution.due.clear()
-        self._look(execution)
+        self._plan_rescan(execution)
 
     def _requested(self, event: InvocationRequested) -> None:
         assert event.attempt is not None
-        execution = self._known.get(event.attempt.execution)
+        execution = self._tracked.get(event.attempt.execution)
         if execution is None:
             return
         if not execution.due:
-            self._look(execution)  # its beginning was not seen
-        self._taken(execution, event.attempt.run)
-        self._awaited[event.invocation] = execution.id
+            self._plan_rescan(execution)  # its start was missed
+        self._on_run_requested(execution, event.attempt.run)
+        self._execution_of_invocation[event.invocation] = execution.id
         execution.plan(InvocationClosed(event.invocation), event.expires_at_ms)
         if event.is_for_anyone:
             execution.plan(CallDue(event.invocation, event.tool), self._clock.now_ms())
         self._metrics.steps.labels("requested").inc()
 
     def _closed(self, event: InvocationSettled | InvocationFailed | InvocationExpired) -> None:
-        of_execution = self._awaited.get(event.invocation)
+        of_execution = self._execution_of_invocation.get(event.invocation)
         if of_execution is None:
             return
-        execution = self._known.get(of_execution)
+        execution = self._tracked.get(of_execution)
         if execution is not None:
             execution.drop(InvocationClosed(event.invocation))
             execution.drop(CallDue(event.invocation, event.tool))
             execution.plan(InvocationClosed(event.invocation), self._clock.now_ms() + _GRACE_MS)
 
     def _advanced(self, event: moves.ExecutionAdvanced) -> None:
-        self._awaited.pop(event.invocation, None)
-        execution = self._known.get(event.execution)
+        self._execution_of_invocation.pop(event.invocation, None)
+        execution = self._tracked.get(event.execution)
         if execution is None:
             return
         self._metrics.steps.labels("advanced").inc()
         execution.drop(InvocationClosed(event.invocation))
-        self._changed(execution, event.change)
+        self._plan_change(execution, event.change)
         if execution.is_short:
-            self._look(execution)  # what was left of a payment has come back
+            self._plan_rescan(execution)  # the unused part of a payment was refunded
 
     def _refused(self, event: moves.RunRefused) -> None:
-        execution = self._known.get(event.execution)
+        execution = self._tracked.get(event.execution)
         if execution is not None:
             self._metrics.steps.labels("refused").inc()
-            self._taken(execution, event.run)
-            self._changed(execution, event.change)
+            self._on_run_requested(execution, event.run)
+            self._plan_change(execution, event.change)
 
     def _gathered(self, event: moves.RegionGathered) -> None:
-        execution = self._known.get(event.execution)
+        execution = self._tracked.get(event.execution)
         if execution is not None:
             self._metrics.steps.labels("gathered").inc()
             execution.drop(RegionEmptied(event.region))
-            self._changed(execution, event.change)
+            self._plan_change(execution, event.change)
 
     def _short(self, event: moves.ExecutionShort) -> None:
-        execution = self._known.get(event.execution)
+        execution = self._tracked.get(event.execution)
         if execution is not None and not execution.is_short:
             execution.is_short = True
             amounts = {"funds": sui(event.funds_mist), "needed": sui(event.needed_mist)}
             _log.info("execution_short", execution=str(event.execution), **amounts)
 
     def _refilled(self, event: moves.ExecutionRefilled) -> None:
-        execution = self._known.get(event.execution)
+        execution = self._tracked.get(event.execution)
         if execution is not None:
-            self._look(execution)
+            self._plan_rescan(execution)
 
     def _stopped(self, event: moves.ExecutionStopped) -> None:
-        execution = self._known.get(event.execution)
+        execution = self._tracked.get(event.execution)
         if execution is not None:
-            self._call_all(execution)
+            self._plan_calls(execution)
 
     def _ended(self, event: moves.ExecutionEnded) -> None:
-        if event.execution in self._known:
+        if event.execution in self._tracked:
             self._forget(event.execution)
-            told = {"status": event.status, "steps": event.steps}
-            _log.info("execution_ended", execution=str(event.execution), **told)
+            details = {"status": event.status, "steps": event.steps}
+            _log.info("execution_ended", execution=str(event.execution), **details)
             self._metrics.executions_ended.labels(event.status).inc()
 
     _MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
@@ -247,9 +247,9 @@ class Executions:
         moves.ExecutionEnded: _ended,
     }
 
-    # --- What is left to do
+    # --- Pending steps
 
-    def _changed(self, execution: CarriedExecution, change: Change) -> None:
+    def _plan_change(self, execution: CarriedExecution, change: Change) -> None:
         at_ms = self._clock.now_ms() + _GRACE_MS
         for run in change.ready:
             execution.plan(RunReady(run), at_ms)
@@ -258,59 +258,61 @@ class Executions:
         for region in change.emptied:
             execution.plan(RegionEmptied(region), at_ms)
         if change.failures:
-            self._call_all(execution)  # one of them may have terminated it
+            self._plan_calls(execution)  # one of them may have terminated it
 
-    def _call_all(self, execution: CarriedExecution) -> None:
-        """Look at what waits for somebody: in an execution that stops, nothing does."""
+    def _plan_calls(self, execution: CarriedExecution) -> None:
+        """Check all timed calls, because an execution that stops waits for none."""
         for todo in [*execution.due]:
             if isinstance(todo, CallDue):
                 execution.plan(todo, self._clock.now_ms())
 
-    def _taken(self, execution: CarriedExecution, run: Run) -> None:
-        """A run is under way, or refused."""
+    def _on_run_requested(self, execution: CarriedExecution, run: Run) -> None:
+        """Drop a run that was requested or refused."""
         execution.drop(RunReady(run))
         for todo in execution.due:
             if isinstance(todo, IterationsReady) and todo.head.vertex == run.vertex:
-                execution.due[todo] = self._clock.now_ms() + _LATER_MS + execution.delay_ms
+                execution.due[todo] = (
+                    self._clock.now_ms() + _ITERATION_CHECK_MS + execution.delay_ms
+                )
 
-    def _look(self, execution: CarriedExecution) -> None:
+    def _plan_rescan(self, execution: CarriedExecution) -> None:
         execution.is_short = False
         execution.plan(Unknown(), self._clock.now_ms() + _GRACE_MS)
 
-    # --- Who is known
+    # --- Tracked executions
 
-    def _find(self, execution: Address) -> CarriedExecution:
-        known = self._known.get(execution)
-        if known is None:
-            known = self._known[execution] = CarriedExecution(execution)
-            self._tasks[execution] = self._group.create_task(self._carry(known))
-            self._metrics.executions.set(len(self._known))
-        return known
+    def _track(self, execution: Address) -> CarriedExecution:
+        tracked = self._tracked.get(execution)
+        if tracked is None:
+            tracked = self._tracked[execution] = CarriedExecution(execution)
+            self._tasks[execution] = self._group.create_task(self._run_execution(tracked))
+            self._metrics.executions.set(len(self._tracked))
+        return tracked
 
     def _forget(self, execution: Address) -> None:
-        known = self._known.pop(execution, None)
-        for todo in known.due if known else ():
+        tracked = self._tracked.pop(execution, None)
+        for todo in tracked.due if tracked else ():
             if isinstance(todo, InvocationClosed):
-                self._awaited.pop(todo.invocation, None)
+                self._execution_of_invocation.pop(todo.invocation, None)
         task = self._tasks.pop(execution, None)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
-        self._metrics.executions.set(len(self._known))
+        self._metrics.executions.set(len(self._tracked))
 
-    # --- Doing it
+    # --- Running steps
 
-    async def _carry(self, execution: CarriedExecution) -> None:
+    async def _run_execution(self, execution: CarriedExecution) -> None:
         while True:
-            await self._until_due(execution)
+            await self._wait_until_due(execution)
             async with self._slots:
                 now_ms = self._clock.now_ms()
                 due = {todo: at for todo, at in execution.due.items() if at <= now_ms}
-                if due and not await self._act(execution, due):
+                if due and not await self._run_due_steps(execution, due):
                     await self._journal.keep({execution.id: False})
                     self._forget(execution.id)
                     return
 
-    async def _until_due(self, execution: CarriedExecution) -> None:
+    async def _wait_until_due(self, execution: CarriedExecution) -> None:
         while True:
             execution.changed.clear()
             first_ms = min(execution.due.values(), default=None)
@@ -322,13 +324,13 @@ class Executions:
             try:
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for each in waits:
-                    each.cancel()
+                for wait in waits:
+                    wait.cancel()
 
-    async def _act(self, execution: CarriedExecution, due: Mapping[Todo, int]) -> bool:
-        """Do what is due; False if the execution has ended or does not name this leader."""
+    async def _run_due_steps(self, execution: CarriedExecution, due: Mapping[Todo, int]) -> bool:
+        """Run the due steps; False if the execution ended or does not name this leader."""
         try:
-            taken = await self._steps.take(execution.id, list(due))
+            result = await self._steps.take(execution.id, list(due))
         except UnreachableError:
             await asyncio.sleep(self._config.trouble_pause_ms / 1000)
             return True
@@ -337,32 +339,32 @@ class Executions:
                 raise
             self._metrics.trouble.labels("steps").inc()
             _log.warning("steps_postponed", execution=str(execution.id), error=in_short(error))
-            self._set_back(execution, due)
+            self._retry_later(execution, due)
             return True
-        if taken is None:
+        if result is None:
             return False
-        if taken.place is not None:
-            execution.place = taken.place
-        execution.is_short = execution.is_short or taken.is_short
-        self._note(execution, due, taken.left)
-        if taken.is_refused:
-            self._set_back(execution, taken.left)
+        if result.place is not None:
+            execution.place = result.place
+        execution.is_short = execution.is_short or result.is_short
+        self._update_due(execution, due, result.left)
+        if result.is_refused:
+            self._retry_later(execution, result.left)
         else:
             execution.setbacks = 0
         return True
 
-    def _note(
+    def _update_due(
         self, execution: CarriedExecution, due: Mapping[Todo, int], left: Mapping[Todo, int]
     ) -> None:
         for todo, at_ms in due.items():
-            if execution.due.get(todo) == at_ms:  # else events told something new meanwhile
+            if execution.due.get(todo) == at_ms:  # else an event has planned it again
                 execution.drop(todo)
         for todo, at_ms in left.items():
             execution.plan(todo, at_ms)
 
-    def _set_back(self, execution: CarriedExecution, todos: Iterable[Todo]) -> None:
-        """Try it again later, and ever later: nobody pays for what a stranger made impossible."""
-        pause_ms = min(_FIRST_SETBACK_MS << min(execution.setbacks, 16), _LONGEST_SETBACK_MS)
+    def _retry_later(self, execution: CarriedExecution, todos: Iterable[Todo]) -> None:
+        """Retry later with back-off, because untrusted input may make a step impossible."""
+        pause_ms = min(_FIRST_RETRY_MS << min(execution.setbacks, 16), _MAX_RETRY_MS)
         execution.setbacks += 1
         at_ms = self._clock.now_ms() + pause_ms
         for todo in todos:

@@ -1,8 +1,8 @@
-"""Calls the Move functions of on-chain tools, in the transaction that closes the invocation.
+"""Calls of on-chain tools: a Move function, in the transaction that closes the invocation.
 
-It is simulated first: what aborts there is a failure of the invocation, which costs the leader no
-gas. A function can turn between simulation and execution. The accounts of authors bound what the
-leader loses by that.
+The transaction is simulated first. If the simulation aborts, the invocation fails, which costs the
+leader no gas. A function can behave differently in the transaction. The accounts of authors limit
+what the leader loses by that.
 """
 
 from collections.abc import Sequence
@@ -52,18 +52,18 @@ from nexus_tools.tool import Failure, FailureReason, ToolDefinition
 
 _log = get_logger("nexus_tools.leader")
 
-# Bounds in gas units, and in MIST of storage: what is not used is not paid.
+# Upper bounds in gas units, and in MIST of storage; the unused part is not charged.
 _UNITS = 4_000
 _UNITS_PER_SOURCE = 500
 _STORAGE_MIST = 40_000_000
 _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
-# What is sent may take so much more than what was simulated, in percent.
-_MORE = 110
+# The budget of a transaction in percent of its simulated cost.
+_BUDGET_PERCENT = 110
 
 
 @dataclass(slots=True)
 class _Call:
-    """One transaction: a call, and what follows from it in an execution."""
+    """One transaction: a call, and the steps of an execution that follow."""
 
     invocation: FoundInvocation
     tool: FoundTool
@@ -75,22 +75,22 @@ class _Call:
     known: dict[Address, ObjectArgument]
     steps: tuple[ExecutionStep, ...] = ()
     place: int = field(default=0, init=False)
-    """The number of the command that calls the function."""
+    """The index of the command that calls the function."""
 
     @property
     def execution(self) -> Address | None:
-        """The execution that goes on with it."""
+        """The execution that the transaction advances."""
         return None if self.attempt is None else self.attempt.execution.object_id
 
     def own_mist(self, price: int) -> int:
-        """What it may cost but for the steps."""
+        """Return the most that the transaction costs without the steps, in MIST."""
         sources = len(self.attempt.sources) if self.attempt else 0
         units = _UNITS + _UNITS_PER_SOURCE * sources
         outcome = self.invocation.invocation.max_outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
         return units * price + _STORAGE_MIST + outcome + self.gas_mist
 
     def build(self, chain: Chain, leader: SharedObject) -> ProgrammableTransaction:
-        """Open, call, close; then go on with the execution."""
+        """Open, call and close, then advance the execution."""
         builder, deployment = TransactionBuilder(), chain.deployment
         invocation, attempt = self.invocation.invocation.id, self.attempt
         run = None
@@ -111,20 +111,20 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A call as it was simulated last, with what the steps that follow cost of it."""
+    """The last simulation of a call, with the part of its cost that the steps cause."""
 
     simulated: Simulated
     steps_mist: int
 
     @property
     def budget_mist(self) -> int:
-        """The most gas that the transaction may cost."""
-        used = self.simulated.cost.computation_cost + self.simulated.cost.storage_cost
-        return used * _MORE // 100
+        """The gas budget of the transaction, in MIST."""
+        cost_mist = self.simulated.cost.computation_cost + self.simulated.cost.storage_cost
+        return cost_mist * _BUDGET_PERCENT // 100
 
 
 class OnChainCalls:
-    """Calls functions in the name of the leader, or of nobody where anyone may."""
+    """Calls functions on behalf of the leader, or without a leader where anyone may call."""
 
     def __init__(
         self,
@@ -150,23 +150,25 @@ class OnChainCalls:
     async def call(
         self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
     ) -> int | Failure | Declined:
-        """Close an invocation by a call; the fee in MIST, or why its function does not work.
+        """Close an invocation by a call; return the fee in MIST, or why the call fails.
 
-        Raises `UnreachableError`, or what keeps the workers from sending.
+        Raises:
+            UnreachableError: The node does not respond.
+            NexusError: The workers cannot send.
         """
         assert definition.function is not None
         if refusal := self._authors.refusal(author_of(tool, definition.function)):
             return Declined(failure(FailureReason.REFUSED, refusal))
-        call = await self._prepared(invocation, tool, definition)
-        return call if isinstance(call, Failure) else await self._carry_out(call)
+        call = await self._prepare(invocation, tool, definition)
+        return call if isinstance(call, Failure) else await self._simulate_and_send(call)
 
     async def fail(self, invocation: FoundInvocation, outcome: Failure) -> None:
-        """Close an invocation without a call, if this leader may."""
-        leader, known = self._workers.leader.argument, invocation.invocation.id
+        """Fail an invocation without a call, if this leader may."""
+        leader, invocation_id = self._workers.leader.argument, invocation.invocation.id
         builder = TransactionBuilder()
         builder.resolved(leader)
         builder.resolved(invocation.argument)
-        add_outcome(builder, self._chain.deployment, known, leader.object_id, outcome)
+        add_outcome(builder, self._chain.deployment, invocation_id, leader.object_id, outcome)
         kind, budget_mist = builder.finish(), floor_mist(1, self._workers.epoch.gas_price)
         async with self._workers.paying(budget_mist) as worker:
             draft = self._workers.draft(worker, kind, budget_mist)
@@ -176,16 +178,16 @@ class OnChainCalls:
             if isinstance(simulated.effects.status, ExecutionFailure):
                 return
             if execution is None or self._accounts.covers(execution, worker, simulated):
-                sent = self._workers.sign(worker, kind, budget_mist)
-                executed = await self._sender.send(sent)
+                transaction = self._workers.sign(worker, kind, budget_mist)
+                executed = await self._sender.send(transaction)
                 worker.learn(executed)
                 self._accounts.note([execution], worker, executed)
 
-    async def _carry_out(self, call: _Call) -> int | Failure:
-        """Simulate a call, alone and with the steps that follow, and send it.
+    async def _simulate_and_send(self, call: _Call) -> int | Failure:
+        """Simulate a call, without and with the steps that follow, and send it.
 
-        A call that has to wait for others of its author is simulated again, because they may have
-        changed what it does.
+        A call that waits for other calls of its author is simulated again, because they may have
+        changed its result.
         """
         price = self._workers.epoch.gas_price
         most_mist = call.own_mist(price)
@@ -193,60 +195,60 @@ class OnChainCalls:
             while True:
                 paying = self._workers.paying(min(most_mist, self._workers.richest_mist))
                 async with paying as worker:
-                    planned = await self._planned(worker, call, most_mist)
-                    if isinstance(planned, Failure):
-                        return planned
-                    if reservation.covers(planned.budget_mist):
-                        return await self._send(worker, call, planned)
-                refusal = await reservation.wait(planned.budget_mist)
+                    plan = await self._make_plan(worker, call, most_mist)
+                    if isinstance(plan, Failure):
+                        return plan
+                    if reservation.covers(plan.budget_mist):
+                        return await self._send(worker, call, plan)
+                refusal = await reservation.wait(plan.budget_mist)
                 if refusal is not None:
                     return failure(FailureReason.REFUSED, refusal)
 
-    async def _planned(self, worker: Worker, call: _Call, most_mist: int) -> _Plan | Failure:
-        """Simulate a call and return what it is about to do, or why its function does not work."""
+    async def _make_plan(self, worker: Worker, call: _Call, most_mist: int) -> _Plan | Failure:
+        """Simulate a call, and return its plan or why its function fails."""
         call.steps = ()
-        alone = await self._simulate(worker, call, most_mist)
-        if isinstance(alone, Failure):
-            return alone
-        fee_mist = self._fee_mist(alone)
-        gain_mist = fee_mist + worker.repaid_mist(alone, fee_mist) - alone.cost.net
+        without_steps = await self._simulate(worker, call, most_mist)
+        if isinstance(without_steps, Failure):
+            return without_steps
+        fee_mist = self._fee_mist(without_steps)
+        gain_mist = fee_mist + worker.repaid_mist(without_steps, fee_mist) - without_steps.cost.net
         if gain_mist < 0:
-            detail = f"a call takes {-gain_mist} MIST more than the {call.gas_mist} of its gas"
+            detail = f"a call costs {-gain_mist} MIST more than its {call.gas_mist} MIST of gas"
             return failure(FailureReason.ABORTED, detail)
-        simulated = await self._with_steps(worker, call, alone)
+        simulated = await self._with_steps(worker, call, without_steps)
         return _Plan(simulated, gain_mist - margin_mist(worker, simulated))
 
-    async def _send(self, worker: Worker, call: _Call, planned: _Plan) -> int | Failure:
-        """Send a call; its fee, or a failure that the tool has caused. Raises any other one."""
+    async def _send(self, worker: Worker, call: _Call, plan: _Plan) -> int | Failure:
+        """Send a call; return its fee, or a failure that the tool caused, and raise others."""
         kind = call.build(self._chain, self._workers.leader.argument)
-        sent = self._workers.sign(worker, kind, planned.budget_mist)
-        executed = await self._sender.send(sent)
+        transaction = self._workers.sign(worker, kind, plan.budget_mist)
+        executed = await self._sender.send(transaction)
         worker.learn(executed)
         earned_mist = self._fee_mist(executed)
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, earned_mist))
         margin, status = margin_mist(worker, executed), executed.effects.status
         if not isinstance(status, ExecutionFailure):
             self._accounts.note([call.execution], worker, executed)
-            await self._authors.note(call.author, margin + planned.steps_mist)
+            await self._authors.note(call.author, margin + plan.steps_mist)
             return earned_mist
         is_changed = call.execution is not None and (
-            _version_of(call.execution, planned.simulated) != _version_of(call.execution, executed)
+            _version_of(call.execution, plan.simulated) != _version_of(call.execution, executed)
         )
-        blamed = blame(status, call.place, execution_changed=is_changed)
-        if blamed is Blame.OTHERS or self._authors.trusts(call.author):
+        cause = blame(status, call.place, execution_changed=is_changed)
+        if cause is Blame.OTHERS or self._authors.trusts(call.author):
             self._accounts.note([call.execution], worker, executed)
         else:
-            is_turned = blamed is Blame.TOOL
+            is_turned = cause is Blame.TOOL
             await self._authors.note(call.author, margin, is_failure=is_turned)
             if is_turned:
                 _log.warning("tool_turned", fqn=call.tool.tool.fqn, error=str(status.error))
-                detail = "the function worked in the simulation and failed in the transaction"
+                detail = "the function succeeded in the simulation and failed in the transaction"
                 return failure(FailureReason.REFUSED, detail)
         executed.raise_for_status()
         raise AssertionError("a failed transaction raises")
 
     async def _simulate(self, worker: Worker, call: _Call, budget_mist: int) -> Simulated | Failure:
-        """What it would do, or why the function does not work; raises any other reason."""
+        """Simulate a call; return a failure if the function caused it, and raise others."""
         kind = call.build(self._chain, self._workers.leader.argument)
         draft = self._workers.draft(worker, kind, budget_mist)
         simulated = await simulate_transaction(self._chain.client.connection, draft)
@@ -261,13 +263,13 @@ class OnChainCalls:
                 return failure(reason, explain_abort(error, self._chain.deployment).message)
         return simulated
 
-    async def _with_steps(self, worker: Worker, call: _Call, alone: Simulated) -> Simulated:
-        """With the steps that follow, if they can be taken at once."""
+    async def _with_steps(self, worker: Worker, call: _Call, without_steps: Simulated) -> Simulated:
+        """Simulate a call with the steps that follow, and without them if that fails."""
         attempt = call.attempt
         if attempt is None:
-            return alone
+            return without_steps
         foresight = Foresight(attempt.workflow.plan)
-        for event in self._events(alone):
+        for event in self._events(without_steps):
             if isinstance(event, ExecutionAdvanced):
                 foresight.changed(event.change)
         price = self._workers.epoch.gas_price
@@ -275,7 +277,7 @@ class OnChainCalls:
         own_mist = call.own_mist(price)
         call.steps = affordable(steps, worker.free_mist - own_mist, price)
         if not call.steps:
-            return alone
+            return without_steps
         call.known |= attempt.workflow.tools
         call.known[self._workers.leader.argument.object_id] = self._workers.leader.argument
         try:
@@ -288,11 +290,11 @@ class OnChainCalls:
             ):
                 return simulated
         call.steps = ()
-        return alone
+        return without_steps
 
-    # --- What is named
+    # --- Arguments
 
-    async def _prepared(
+    async def _prepare(
         self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
     ) -> _Call | Failure:
         assert definition.function is not None
@@ -305,34 +307,38 @@ class OnChainCalls:
         leader = None if definition.function.for_anyone else self._workers.leader.argument
         attempt = None
         sources: Sequence[Address] = ()
-        known: dict[Address, ObjectArgument] = {invocation.invocation.id: invocation.argument}
+        arguments_by_id: dict[Address, ObjectArgument] = {
+            invocation.invocation.id: invocation.argument
+        }
         if leader is not None:
-            known[leader.object_id] = leader
+            arguments_by_id[leader.object_id] = leader
         if invocation.invocation.attempt is not None:
-            found = await self._attempts.on_chain(invocation.invocation.attempt)
-            if isinstance(found, Failure):
-                return found
-            attempt, sources = found, found.sources
-            known[found.execution.object_id] = found.execution
-            known[found.dag] = found.workflow.argument
-        ids = [tool.tool.id, *sources, *(each for each, _ in function.objects)]
-        changed = {each for each, mutable in function.objects if mutable}
-        for place, value in zip(ids, await self._chain.objects(ids), strict=True):
-            named_as = _named(value, mutable=place in changed)
-            if named_as is None:
-                detail = f"its function takes {place}, which is neither shared nor immutable"
+            arguments = await self._attempts.on_chain(invocation.invocation.attempt)
+            if isinstance(arguments, Failure):
+                return arguments
+            attempt, sources = arguments, arguments.sources
+            arguments_by_id[arguments.execution.object_id] = arguments.execution
+            arguments_by_id[arguments.dag] = arguments.workflow.argument
+        ids = [tool.tool.id, *sources, *(object_id for object_id, _ in function.objects)]
+        mutable_ids = {object_id for object_id, mutable in function.objects if mutable}
+        for object_id, value in zip(ids, await self._chain.objects(ids), strict=True):
+            argument = _object_argument(value, mutable=object_id in mutable_ids)
+            if argument is None:
+                detail = f"its function takes {object_id}, which is neither shared nor immutable"
                 return failure(FailureReason.ABORTED, detail)
-            known[place] = named_as
+            arguments_by_id[object_id] = argument
         gas_mist = definition.function.gas_mist
         author = author_of(tool, definition.function)
-        return _Call(invocation, tool, author, function, gas_mist, leader, attempt, known)
+        return _Call(invocation, tool, author, function, gas_mist, leader, attempt, arguments_by_id)
 
-    def _events(self, of: Simulated | Executed) -> list[object]:
-        return [parse_event(self._chain.deployment, each) for each in of.events]
+    def _events(self, result: Simulated | Executed) -> list[object]:
+        return [parse_event(self._chain.deployment, event) for event in result.events]
 
-    def _fee_mist(self, of: Simulated | Executed) -> int:
-        settled = (each for each in self._events(of) if isinstance(each, InvocationSettled))
-        return sum(each.fee_mist for each in settled)
+    def _fee_mist(self, result: Simulated | Executed) -> int:
+        settlements = (
+            event for event in self._events(result) if isinstance(event, InvocationSettled)
+        )
+        return sum(event.fee_mist for event in settlements)
 
 
 def _version_of(execution: Address, result: Simulated | Executed) -> int | None:
@@ -341,8 +347,8 @@ def _version_of(execution: Address, result: Simulated | Executed) -> int | None:
     return change.input.version if change and isinstance(change.input, InputState) else None
 
 
-def _named(value: Object | None, *, mutable: bool) -> ObjectArgument | None:
-    """How a transaction names an object that is shared or immutable."""
+def _object_argument(value: Object | None, *, mutable: bool) -> ObjectArgument | None:
+    """Return the argument of a shared or immutable object, or None for others."""
     if value is None:
         return None
     if isinstance(value.owner, Shared):

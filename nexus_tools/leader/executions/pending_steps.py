@@ -1,4 +1,4 @@
-"""What may be left to do in an execution. What the chain finds done already, it passes over."""
+"""The kinds of pending steps of an execution. The chain skips steps that are already done."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,37 +10,37 @@ from nexus_tools.sui.types.address import Address
 
 @dataclass(frozen=True, slots=True)
 class RunReady:
-    """A run is to be requested."""
+    """A run to request."""
 
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
 class IterationsReady:
-    """Iterations that begin with a vertex are to be requested; the path is around the region."""
+    """Iterations to request that start at a vertex; the path is that of the region around them."""
 
     head: Run
 
 
 @dataclass(frozen=True, slots=True)
 class RegionEmptied:
-    """A region is to be gathered."""
+    """A region to gather."""
 
     region: Instance
 
 
 @dataclass(frozen=True, slots=True)
 class InvocationClosed:
-    """The execution is to go on with an invocation, which is closed, or expires by that."""
+    """An invocation, closed or expired, whose outcome the execution accepts next."""
 
     invocation: Address
 
 
 @dataclass(frozen=True, slots=True)
 class CallDue:
-    """The function of a tool is to be called that anyone may call: its time may have come.
+    """A function to call that anyone may call, because its time may have come.
 
-    In an execution that stops, the invocation is to be failed.
+    In an execution that stops, its invocation is failed instead.
     """
 
     invocation: Address
@@ -49,12 +49,12 @@ class CallDue:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The execution is to expire."""
+    """An execution to expire."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The records are to be read: what is left to do is not known."""
+    """A full read of the records, because the pending steps are unknown."""
 
 
 Todo: TypeAlias = (

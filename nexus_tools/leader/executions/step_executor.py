@@ -1,7 +1,7 @@
-"""Does what is left to do in one execution, with a transaction of its own.
+"""Runs the pending steps of one execution in a transaction of their own.
 
-It is simulated first: what would do nothing is not sent, what cannot be done is left out, and what
-others did meanwhile is passed over.
+The transaction is simulated first. It is not sent if it would change nothing. Steps that fail are
+left out, and the chain skips steps that others have already run.
 """
 
 from collections.abc import Sequence
@@ -45,22 +45,22 @@ from nexus_tools.sui.types.transaction import (
 _log = get_logger("nexus_tools.leader")
 
 _READY = 1
-_ENDS = (moves.ExecutionStopped, moves.ExecutionEnded)
-_PROGRESS = (
+_END_EVENTS = (moves.ExecutionStopped, moves.ExecutionEnded)
+_PROGRESS_EVENTS = (
     InvocationRequested,
     moves.ExecutionAdvanced,
     moves.RunRefused,
     moves.RegionGathered,
-    *_ENDS,
+    *_END_EVENTS,
 )
 _TIMED_OUT = "timed_out"
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of an attempt: what is `left` to do, and from when on.
+    """The result of running steps: which ones are `left`, and from when on they are due.
 
-    `is_refused` says that the chain does not let this leader do what is left.
+    `is_refused` means that the chain does not allow this leader to run the remaining steps.
     """
 
     left: dict[Todo, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Taken:
 
 
 class Steps:
-    """Takes steps in the name of the leader."""
+    """Runs steps on behalf of the leader."""
 
     def __init__(
         self,
@@ -96,106 +96,111 @@ class Steps:
         self._accounts = accounts
 
     async def take(self, execution: Address, todos: Sequence[Todo]) -> Taken | None:
-        """Do what is to be done; None if the execution has ended, or names other leaders.
+        """Run the due steps; None if the execution ended or names other leaders.
 
-        Raises `UnreachableError`, or what keeps the workers from sending.
+        Raises:
+            UnreachableError: The node does not respond.
+            NexusError: The workers cannot send.
         """
-        found = await self._chain.execution(execution)
-        if found is None or found.execution.ended_at_ms is not None:
+        target = await self._chain.execution(execution)
+        if target is None or target.execution.ended_at_ms is not None:
             return None
-        self._accounts.learn_owner(execution, found.execution.owner)
+        self._accounts.learn_owner(execution, target.execution.owner)
         if Unknown() in todos:
-            look = await self._reader.look(found)
+            look = await self._reader.look(target)
             if look.place is None:
                 return None
             now_ms = self._clock.now_ms()
             left = {todo: max(now_ms, at_ms) for todo, at_ms in look.todos.items()}
             return Taken(left, look.place)
         others: list[Todo] = [todo for todo in todos if not isinstance(todo, CallDue)]
-        taken = await self._take(found, others) if others else Taken()
+        result = await self._run_steps(target, others) if others else Taken()
         calls = [todo for todo in todos if isinstance(todo, CallDue)]
-        if found.execution.walks.ending is None:
-            return await self._call(calls, taken)
-        for each in calls:
-            await self._waiting.give_up(each.invocation, each.tool)
-        return taken
+        if target.execution.walks.ending is None:
+            return await self._run_calls(calls, result)
+        for call in calls:
+            await self._waiting.give_up(call.invocation, call.tool)
+        return result
 
-    async def _call(self, todos: Sequence[CallDue], taken: Taken) -> Taken:
-        """Call the functions whose time has come, too; the others later."""
-        left, is_refused = dict(taken.left), taken.is_refused
+    async def _run_calls(self, todos: Sequence[CallDue], result: Taken) -> Taken:
+        """Call the functions that are due, and postpone the others."""
+        left, is_refused = dict(result.left), result.is_refused
         for todo in todos:
             due_ms = await self._waiting.call(todo.invocation, todo.tool)
             if due_ms is not None:
                 left[todo] = due_ms
                 is_refused = is_refused or due_ms <= self._clock.now_ms()
-        return replace(taken, left=left, is_refused=is_refused)
+        return replace(result, left=left, is_refused=is_refused)
 
     # --- One transaction
 
-    async def _take(self, found: FoundExecution, todos: list[Todo]) -> Taken:
-        """Do what can be done of it; what the chain refuses is left out, one by one."""
-        refused: dict[Todo, int] = {}
-        later: list[Todo] = []
+    async def _run_steps(self, target: FoundExecution, todos: list[Todo]) -> Taken:
+        """Run the steps that are possible; leave out, one by one, those that the chain refuses."""
+        refused_steps: dict[Todo, int] = {}
+        postponed: list[Todo] = []
         now_ms = self._clock.now_ms()
         while todos:
-            plan = await self._planned(found, todos)
+            plan = await self._make_plan(target, todos)
             if plan.is_empty:
-                left = plan.left | refused | dict.fromkeys(later, now_ms)
-                return Taken(left, is_refused=bool(refused))
-            await self._fit(plan)
-            events = await self._send(found, plan)
+                left = plan.left | refused_steps | dict.fromkeys(postponed, now_ms)
+                return Taken(left, is_refused=bool(refused_steps))
+            await self._limit_cost(plan)
+            events = await self._send(target, plan)
             if events is None:
-                # Gas rises faster than the number of steps: fewer may pay.
+                # Gas rises faster than the number of steps, so fewer steps may be profitable.
                 middle = len(todos) // 2
-                later = todos[middle:] + later
+                postponed = todos[middle:] + postponed
                 todos = todos[:middle]
                 if not todos:
-                    _log.warning("unprofitable", execution=str(found.execution.id))
-                    unpaid, *todos = later
-                    later = []
-                    terms = await self._reader.terms(found.execution.id)
-                    if now_ms < terms.deadline_ms:  # else it is left to the owner
-                        refused[unpaid] = now_ms
+                    _log.warning("unprofitable", execution=str(target.execution.id))
+                    unpaid, *todos = postponed
+                    postponed = []
+                    terms = await self._reader.terms(target.execution.id)
+                    if now_ms < terms.deadline_ms:  # else the owner has to run it
+                        refused_steps[unpaid] = now_ms
                 continue
             if isinstance(events, ExecutionFailure):
-                guilty = plan.todos_of(events.command) or todos
-                told = {"execution": str(found.execution.id), "error": str(events.error)}
-                _log.warning("step_refused", **told)
-                refused |= dict.fromkeys(guilty, now_ms)
-                todos = [todo for todo in todos if todo not in guilty]
+                failed = plan.todos_of(events.command) or todos
+                details = {"execution": str(target.execution.id), "error": str(events.error)}
+                _log.warning("step_refused", **details)
+                refused_steps |= dict.fromkeys(failed, now_ms)
+                todos = [todo for todo in todos if todo not in failed]
                 continue
             is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
-            # Short of funds nothing is left to do, until some come.
-            left = {} if is_short else await self._left(found, plan, events)
-            done = plan.left | left | refused | dict.fromkeys(later, now_ms)
-            return Taken(done, is_refused=bool(refused), is_short=is_short)
-        return Taken(refused | dict.fromkeys(later, now_ms), is_refused=bool(refused))
+            # Without funds no step is pending until the execution is refilled.
+            left = {} if is_short else await self._remaining(target, plan, events)
+            done = plan.left | left | refused_steps | dict.fromkeys(postponed, now_ms)
+            return Taken(done, is_refused=bool(refused_steps), is_short=is_short)
+        return Taken(
+            refused_steps | dict.fromkeys(postponed, now_ms), is_refused=bool(refused_steps)
+        )
 
-    async def _fit(self, plan: StepPlan) -> None:
-        """Leave as much for later as no worker can pay, its coins included."""
+    async def _limit_cost(self, plan: StepPlan) -> None:
+        """Leave the steps for later that no worker can pay, even with its coins."""
         price = self._workers.epoch.gas_price
         if plan.budget_mist(price) > self._workers.richest_mist:
             await self._workers.refresh()
             plan.fit(self._workers.richest_mist, price, self._clock.now_ms())
 
     async def _send(
-        self, found: FoundExecution, plan: StepPlan
+        self, target: FoundExecution, plan: StepPlan
     ) -> list[RegistryEvent | None] | ExecutionFailure | None:
-        """What happened, or would if nothing is worth being sent; or why the chain refuses it.
+        """Return the events of the transaction, or why the chain refuses it.
 
-        None if it costs more than the execution pays, or may owe.
+        If it would change nothing, the events are those of the simulation. None means that it costs
+        more than the execution pays or may owe.
         """
         budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
         async with self._workers.paying(budget_mist) as worker:
-            kind = plan.build(self._chain, self._workers.leader.argument, found)
+            kind = plan.build(self._chain, self._workers.leader.argument, target)
             draft = self._workers.draft(worker, kind, budget_mist)
             simulated = await simulate_transaction(self._chain.client.connection, draft)
             if isinstance(simulated.effects.status, ExecutionFailure):
                 return simulated.effects.status
-            events = [parse_event(self._chain.deployment, each) for each in simulated.events]
-            if not any(isinstance(each, _PROGRESS) for each in events):
+            events = [parse_event(self._chain.deployment, event) for event in simulated.events]
+            if not any(isinstance(event, _PROGRESS_EVENTS) for event in events):
                 return events
-            execution = found.execution.id
+            execution = target.execution.id
             if not self._is_paid(execution, worker, simulated, events):
                 return None
             with self._accounts.reserve(execution, worker, simulated):
@@ -205,8 +210,8 @@ class Steps:
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
         self._metrics.step_transactions.inc()
         if isinstance(executed.effects.status, ExecutionFailure):
-            return executed.effects.status  # something changed in between
-        return [parse_event(self._chain.deployment, each) for each in executed.events]
+            return executed.effects.status  # the state changed after the simulation
+        return [parse_event(self._chain.deployment, event) for event in executed.events]
 
     def _is_paid(
         self,
@@ -217,28 +222,30 @@ class Steps:
     ) -> bool:
         """Return whether the execution pays for a step, or may owe its cost.
 
-        No fee is ever paid for ending an execution at its deadline, so it cannot owe that.
+        Ending an execution at its deadline earns no fee, so the execution cannot owe that.
         """
-        ends = (each for each in events if isinstance(each, _ENDS))
-        if any(each.status == _TIMED_OUT for each in ends):
+        end_events = (event for event in events if isinstance(event, _END_EVENTS))
+        if any(event.status == _TIMED_OUT for event in end_events):
             return self._accounts.has_earned(execution, margin_mist(worker, simulated))
         return self._accounts.covers(execution, worker, simulated)
 
-    async def _planned(self, found: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
+    async def _make_plan(self, target: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
         now_ms = self._clock.now_ms()
-        ended = [each.invocation for each in todos if isinstance(each, InvocationClosed)]
+        invocations = [
+            pending.invocation for pending in todos if isinstance(pending, InvocationClosed)
+        ]
         argument: OwnedObject | None = None
         try:
-            workflow = await self._workflows.of(found.execution.dag)
+            workflow = await self._workflows.of(target.execution.dag)
             argument = workflow.argument
         except UnreachableError:
             raise
         except NexusError:
             workflow = None
-            argument = await self._workflows.argument(found.execution.dag)
+            argument = await self._workflows.argument(target.execution.dag)
         plan = StepPlan(argument, workflow, DeadlinePassed() in todos)
         foresight = None if workflow is None else Foresight(workflow.plan)
-        for value in await self._chain.objects(ended):
+        for value in await self._chain.objects(invocations):
             if value is not None:
                 plan.add_ended(self._chain.deployment.decode(value, Invocation), value, now_ms)
         if workflow is None or foresight is None:
@@ -255,28 +262,32 @@ class Steps:
         plan.left |= {plan.by_step[s]: now_ms for s in steps[MAX_STEPS:] if s in plan.by_step}
         return plan
 
-    # --- What is left afterwards
+    # --- Remaining steps
 
-    async def _left(
-        self, found: FoundExecution, plan: StepPlan, events: Sequence[RegistryEvent | None]
+    async def _remaining(
+        self, target: FoundExecution, plan: StepPlan, events: Sequence[RegistryEvent | None]
     ) -> dict[Todo, int]:
-        """Runs that are ready, and wait for their time; iterations that may be ready, too."""
+        """Return the runs that wait for their time, and iterations that may be ready."""
         now_ms = self._clock.now_ms()
-        taken = {
+        requested_runs = {
             event.attempt.run
             for event in events
             if isinstance(event, InvocationRequested) and event.attempt is not None
         } | {event.run for event in events if isinstance(event, moves.RunRefused)}
         todos = [plan.by_step[step] for step in plan.steps if step in plan.by_step]
-        runs = [each.run for each in todos if isinstance(each, RunReady) and each.run not in taken]
+        runs = [
+            pending.run
+            for pending in todos
+            if isinstance(pending, RunReady) and pending.run not in requested_runs
+        ]
         left: dict[Todo, int] = {}
-        records = await self._reader.run_records(found, runs)
+        records = await self._reader.run_records(target, runs)
         for run, record in zip(runs, records, strict=True):
             if record is not None and record.phase == _READY:
                 left[RunReady(run)] = max(now_ms + 1_000, record.not_before_ms)
         for todo in todos:
             if isinstance(todo, IterationsReady) and any(
-                run.vertex == todo.head.vertex for run in taken
+                run.vertex == todo.head.vertex for run in requested_runs
             ):
                 left[todo] = now_ms + 1_000
         return left

@@ -1,4 +1,4 @@
-"""A transaction for what is left to do in an execution: its commands, and why each is there."""
+"""The transaction of an execution's pending steps, with the reason for each command."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.workflow import Failed, Settled
 
-# Bounds, as in `closing.py`.
+# Upper bounds as in `closing.py`.
 _UNITS = 5_000
 _STORAGE_MIST = 20_000_000
 _UNITS_PER_ADVANCE = 1_000
@@ -50,7 +50,7 @@ _STORAGE_PER_ADVANCE_MIST = 150_000_000
 
 @dataclass(slots=True, eq=False)
 class StepPlan:
-    """What one transaction does."""
+    """The content of one transaction."""
 
     dag: OwnedObject
     workflow: CarriedWorkflow | None
@@ -63,11 +63,11 @@ class StepPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it would do nothing."""
+        """Whether the transaction would do nothing."""
         return not (self.ended or self.steps or self.expires)
 
     def add_ended(self, invocation: Invocation, value: Object, now_ms: int) -> None:
-        """Go on with an invocation, if it is closed or too late to be."""
+        """Add an invocation if it is closed or too late to be closed."""
         if not invocation.is_closed and now_ms < invocation.expires_at_ms:
             self.left[InvocationClosed(invocation.id)] = invocation.expires_at_ms
         elif len(self.ended) == MAX_STEPS:
@@ -79,13 +79,13 @@ class StepPlan:
             self.arguments[invocation.id] = argument
 
     def budget_mist(self, price: int) -> int:
-        """What it may cost at this gas price."""
+        """Return the most that the transaction costs at this gas price, in MIST."""
         return self._own_mist(price) + cost_mist(self.steps, price)
 
     def fit(self, purse_mist: int, price: int, now_ms: int) -> None:
-        """Leave as much for later as a worker cannot pay, but for one step: that it has to."""
+        """Leave the steps for later that a worker cannot pay, except for the first one."""
         steps = self.steps
-        left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first(steps), price))
+        left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first_step(steps), price))
         self.steps = affordable(steps, left_mist, price)
         for step, todo in list(self.by_step.items()):
             if step in steps and step not in self.steps:
@@ -99,7 +99,7 @@ class StepPlan:
     def build(
         self, chain: Chain, leader: SharedObject, found: FoundExecution
     ) -> ProgrammableTransaction:
-        """Go on with what has ended, then do the rest."""
+        """Advance the closed invocations, then run the other steps."""
         builder = TransactionBuilder()
         execution, dag = found.execution.id, found.execution.dag
         if self.expires:
@@ -109,13 +109,15 @@ class StepPlan:
         for step in self.steps:
             assert self.workflow is not None
             self.workflow.commands.add(builder, execution, leader.object_id, step)
-        known: dict[Address, ObjectArgument] = dict(self.workflow.tools) if self.workflow else {}
-        known |= self.arguments
-        known |= {execution: found.argument, dag: self.dag, leader.object_id: leader}
-        return builder.finish(known)
+        arguments_by_id: dict[Address, ObjectArgument] = (
+            dict(self.workflow.tools) if self.workflow else {}
+        )
+        arguments_by_id |= self.arguments
+        arguments_by_id |= {execution: found.argument, dag: self.dag, leader.object_id: leader}
+        return builder.finish(arguments_by_id)
 
     def todos_of(self, command: int | None) -> list[Todo]:
-        """Why a command is there; nothing, if it is not known, or there for another one's sake."""
+        """Return the pending step of a command; empty if it is unknown or there is none."""
         if command is None:
             return []
         todos: list[Todo | None] = [DeadlinePassed()] if self.expires else []
@@ -125,8 +127,8 @@ class StepPlan:
         return [] if todo is None else [todo]
 
 
-def _first(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
-    """The first step; of iterations one."""
+def _first_step(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """Return the first step, limited to one iteration."""
     return [
         replace(step, limit=1) if isinstance(step, RequestIterations) else step
         for step in steps[:1]
@@ -134,17 +136,17 @@ def _first(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
 
 
 def change_of(todos: Sequence[Todo]) -> Change:
-    """What is to be done, as an event would tell it."""
+    """Return the pending steps in the form in which an event reports them."""
     return Change(
-        ready=tuple(each.run for each in todos if isinstance(each, RunReady)),
-        iterations=tuple(each.head for each in todos if isinstance(each, IterationsReady)),
-        emptied=tuple(each.region for each in todos if isinstance(each, RegionEmptied)),
+        ready=tuple(todo.run for todo in todos if isinstance(todo, RunReady)),
+        iterations=tuple(todo.head for todo in todos if isinstance(todo, IterationsReady)),
+        emptied=tuple(todo.region for todo in todos if isinstance(todo, RegionEmptied)),
         failures=(),
     )
 
 
 def step_of(workflow: CarriedWorkflow, todo: Todo) -> ExecutionStep | None:
-    """The step that does something, if one does."""
+    """Return the step for a pending one, or None if it needs another command."""
     match todo:
         case RunReady(run):
             return RequestRun(run_of(workflow, run.vertex, run.path))
@@ -158,7 +160,7 @@ def step_of(workflow: CarriedWorkflow, todo: Todo) -> ExecutionStep | None:
 
 
 def foresee(foresight: Foresight, workflow: CarriedWorkflow, invocation: Invocation) -> None:
-    """Add what may follow from a closed invocation, or from one that expires."""
+    """Add the possible next steps of an invocation that is closed or expires."""
     assert invocation.attempt is not None
     state, attempt = invocation.state, invocation.attempt
     outcome: Settled | Failed = Failed("expired")
@@ -170,7 +172,7 @@ def foresee(foresight: Foresight, workflow: CarriedWorkflow, invocation: Invocat
 
 
 def _length(value: Value.Variant) -> int | None:
-    """How long a list is; None for other values."""
+    """Return the length of a list, or None for other values."""
     match value:
         case Value.InlineList(parts):
             return sum(map(len, parts))

@@ -1,9 +1,9 @@
-"""Closes what anyone may close, once its time has come: waits, and questions without an answer.
+"""Closes invocations that anyone may close when they are due: waits and expired questions.
 
-In an execution that stops, nobody waits any more: there they fail, so that it can end.
+In an execution that stops, these invocations fail, so that the execution can end.
 
-When that is, the two tools of the package itself say in their inputs; the functions of others are
-tried again and again, ever more rarely.
+The inputs of the package's own two tools say when they are due. Functions of other packages are
+retried with back-off.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import parse_struct_tag
 from nexus_tools.tool import Failure, FailureReason, MoveFunction, asks_until_ms, waits_until_ms
 
-_STOPPED = Failure(FailureReason.REFUSED, "the execution was ended")
+_STOPPED_FAILURE = Failure(FailureReason.REFUSED, "the execution was stopped")
 
 
 class WaitingCalls:
@@ -42,43 +42,43 @@ class WaitingCalls:
 
     async def give_up(self, invocation: Address, tool: Address) -> None:
         """Fail an attempt of an execution that stops."""
-        found, _ = await self._chain.invocation_and_tool(invocation, tool)
-        if found is not None and not found.invocation.is_closed:
-            await self._calls.fail(found, _STOPPED)
+        target, _ = await self._chain.invocation_and_tool(invocation, tool)
+        if target is not None and not target.invocation.is_closed:
+            await self._calls.fail(target, _STOPPED_FAILURE)
 
     async def call(self, invocation: Address, tool: Address) -> int | None:
-        """Close an attempt if that is possible; else from when on it may be, in ms since 1970.
+        """Close an attempt if possible, else return when to try again, in ms since 1970.
 
-        A time that has passed says that it was tried, and cannot be yet. Raises as
-        `OnChainCalls.call` does.
+        A time in the past means that the attempt cannot be closed yet. Raises what
+        `OnChainCalls.call` raises.
         """
-        found, registered = await self._chain.invocation_and_tool(invocation, tool)
-        if found is None or found.invocation.is_closed or registered is None:
+        target, registered = await self._chain.invocation_and_tool(invocation, tool)
+        if target is None or target.invocation.is_closed or registered is None:
             return None
-        attempt = found.invocation.attempt
-        assert attempt is not None, "executions see to their own"
+        attempt = target.invocation.attempt
+        assert attempt is not None, "only attempts have timed calls"
         run = await self._attempts.inputs(attempt)
         if isinstance(run, Failure):
-            await self._calls.fail(found, run)
+            await self._calls.fail(target, run)
             return None
-        interface = await self._tool_calls.interface(found.invocation, registered, run)
+        interface = await self._tool_calls.interface(target.invocation, registered, run)
         if isinstance(interface, Failure):
             if interface.reason is FailureReason.INPUT_INVALID:
-                await self._calls.fail(found, interface)
+                await self._calls.fail(target, interface)
                 return None
             return self._clock.now_ms()
         function = interface.definition.function
-        assert function is not None, "anyone may settle what is settled by a call alone"
-        due_ms = self._due_ms(found.invocation, function, run.ports.as_json())
+        assert function is not None, "an invocation that anyone may settle is settled by a call"
+        due_ms = self._due_ms(target.invocation, function, run.ports.as_json())
         if self._clock.now_ms() < due_ms:
             return due_ms
-        called = await self._calls.call(found, registered, interface.definition)
-        return self._clock.now_ms() if isinstance(called, Failure | Declined) else None
+        result = await self._calls.call(target, registered, interface.definition)
+        return self._clock.now_ms() if isinstance(result, Failure | Declined) else None
 
     def _due_ms(
         self, invocation: Invocation, function: MoveFunction, inputs: Mapping[str, int]
     ) -> int:
-        """When its time has come, as the module `waiting` says; 0 for the tools of others."""
+        """Return when a call is due, as the module `waiting` computes it; 0 for other tools."""
         times = invocation.requested_at_ms, invocation.expires_at_ms
         witness = parse_struct_tag(function.witness)
         if witness == self._chain.deployment.type_of(Ask):

@@ -1,4 +1,4 @@
-"""Health and metrics over HTTP, for those who run the Leader."""
+"""HTTP endpoints for health, readiness and metrics."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,23 +18,25 @@ from nexus_tools.sui.support.allowed_sources import is_local
 from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.leader")
-_PUBLIC = "without TLS and passwords: whoever reaches it reads balance and tools"
+_PUBLIC_WARNING = (
+    "anyone who can reach it can read balances and tool names, without TLS or a password"
+)
 
 
 def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -> Starlette:
-    """`/healthz` while the process lives, `/readyz` while it has no problem, `/metrics`.
+    """Return an app with `/healthz`, `/readyz` (200 without problems) and `/metrics`.
 
-    `problems` gives what is wrong by the part that it concerns; empty if nothing is.
+    `problems` returns the current problems by component; empty if there are none.
     """
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
     async def readyz(_: Request) -> Response:
-        found = problems()
-        status = "not ready" if found else "ready"
+        current = problems()
+        status = "not ready" if current else "ready"
         return JSONResponse(
-            {"status": status, "problems": found}, status_code=503 if found else 200
+            {"status": status, "problems": current}, status_code=503 if current else 200
         )
 
     async def show_metrics(request: Request) -> Response:
@@ -52,7 +54,7 @@ def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -
 
 @asynccontextmanager
 async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIterator[int]:
-    """Be alive and not ready, on that port, while the Leader waits for its node."""
+    """Serve health checks that report "not ready" while the Leader waits for its node."""
     app = health_app(lambda: {"node": problem}, LeaderMetrics())
     async with serve_health(app, port, host) as bound:
         yield bound
@@ -60,21 +62,23 @@ async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIt
 
 @asynccontextmanager
 async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
-    """Serve on a port, which is given, of an IP address; signals stay with the caller.
+    """Serve an app on an IP address, and yield the port; leave signals to the caller.
 
-    On the loopback a web page whose own name resolves to this machine cannot read the responses.
+    On the loopback address, a web page whose own name resolves to this machine cannot read the
+    responses.
 
-    Raises `UsageError` with code `health_port_taken`.
+    Raises:
+        UsageError: `health_port_taken`.
     """
     try:
         listener = listening_socket(host, port)
     except UsageError as error:
-        message = f"port {port} for health and metrics cannot be used: {error.message}"
+        message = f"cannot use port {port} for health and metrics: {error.message}"
         raise UsageError("health_port_taken", message, hint=error.hint) from error
     if ip_address(host).is_loopback:
         app = _LocalOnly(app)
     else:
-        _log.warning("health_is_public", url=url_of(listener), why=_PUBLIC)
+        _log.warning("health_is_public", url=url_of(listener), why=_PUBLIC_WARNING)
     async with embedded(app, listener, lifespan="off"):
         yield listener.getsockname()[1]
 
@@ -89,5 +93,5 @@ class _LocalOnly:
         """Pass a request on, or refuse it."""
         app = self._app
         if scope["type"] == "http" and not is_local(Headers(scope=scope).get("host", "")):
-            app = PlainTextResponse("use the address 127.0.0.1 as the host", 421)
+            app = PlainTextResponse("Use the address 127.0.0.1 as the host.", 421)
         await app(scope, receive, send)

@@ -1,8 +1,8 @@
-"""Whether the node is there, of the right chain, and as far as it was: asked every two seconds.
+"""The health check of the node: it responds, has the right chain, and has not gone back.
 
-Who reads and sends waits for a node that is away, each as suits it, without a word. This part says
-so, once; and since it asks on the connection that all share, it has that made anew when the node
-leaves a question unanswered: a connection that died without a word carries nothing ever again.
+Other components wait silently for an unreachable node. This one reports the problem, once. It uses
+the shared connection, and replaces it if the node does not respond, because a dead connection never
+recovers.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from nexus_tools.leader.metrics import LeaderMetrics
 
 
 class Heartbeat:
-    """Asks the node; `trouble` is what is wrong with it, and `code` of which kind that is.
+    """Checks the node; `trouble` describes the current problem and `code` is its kind.
 
-    A node with fewer checkpoints than it had went back. One that has passed its old height by the
-    next beat is noticed by whoever follows its events.
+    A node with fewer checkpoints than before was rolled back. If it passes its old height before
+    the next check, the component that follows its events notices the rollback.
     """
 
     def __init__(self, config: LeaderConfig, chain: Chain, metrics: LeaderMetrics) -> None:
@@ -27,10 +27,10 @@ class Heartbeat:
         self.trouble = self.code = ""
 
     async def beat(self) -> None:
-        """Ask once."""
+        """Check the node once."""
         timeout_s = self._config.heartbeat_timeout_ms / 1000
-        # Before it is asked: others may see more while the answer is on its way.
-        seen = self._chain.seen
+        # Read before the request, because other tasks may observe more during it.
+        previous_height = self._chain.seen
         try:
             async with asyncio.timeout(timeout_s):
                 height = await self._chain.height()
@@ -38,38 +38,38 @@ class Heartbeat:
             connection = self._chain.client.connection
             connection.renew()
             url = connection.network.url
-            self.note(_silent(url, timeout_s))
+            self.note(_no_response(url, timeout_s))
         except NexusError as error:
             self.note(error)
         else:
-            self.observe(height, seen)
+            self.observe(height, previous_height)
 
     def note(self, error: NexusError) -> None:
-        """The node does not do what it is there for."""
+        """Record that the node does not work."""
         hint = WRONG_CHAIN_HINT if error.code == "wrong_chain" else error.hint
         self.trouble = f"{error.message}: {hint}" if hint else error.message
         self.code = error.code
         self._metrics.node_up.set(0)
 
     def observe(self, height: int, seen: int = 0) -> None:
-        """The node has so many checkpoints, and had shown `seen` of them before."""
+        """Record the node's number of checkpoints; before, it had shown `seen` of them."""
         self._metrics.node_up.set(1)
         self._metrics.node_checkpoint.set(height)
         self.trouble = self.code = ""
         if height < seen:
-            self.trouble = f"the node went back from checkpoint {seen} to {height}"
+            self.trouble = f"the node was rolled back from checkpoint {seen} to {height}"
             self.code = "node_went_back"
             self._chain.note_went_back(height)
         self._chain.observe(height)
 
     @property
     def pause_s(self) -> float:
-        """How long to wait until it is asked again."""
+        """The time until the next check, in seconds."""
         config = self._config
         return (config.trouble_pause_ms if self.trouble else config.heartbeat_ms) / 1000
 
 
-def _silent(url: str, seconds: float) -> UnreachableError:
+def _no_response(url: str, seconds: float) -> UnreachableError:
     return UnreachableError(
         "node_unreachable", f"the node at {url} does not respond: no answer within {seconds:g} s"
     )

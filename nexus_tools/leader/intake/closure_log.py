@@ -1,4 +1,4 @@
-"""Tells of every invocation that is closed: it is counted, and the log has a line for it."""
+"""The record of closed invocations: counts each one, and logs a limited number of them."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,9 +14,9 @@ _log = get_logger("nexus_tools.leader")
 
 
 class ClosedInvocations:
-    """Counts all, and logs `lines` of them in a period of `seconds` and how many it left out.
+    """Counts every closed invocation, and logs at most `lines` of them per period of `seconds`.
 
-    `now_ms` is the chain's time.
+    After each period it logs how many lines it omitted. `now_ms` returns the chain's time.
     """
 
     def __init__(
@@ -31,55 +31,58 @@ class ClosedInvocations:
         self._now_ms = now_ms
         self._lines = lines
         self._seconds = seconds
-        self._told = 0
+        self._line_count = 0
         self._period: asyncio.TimerHandle | None = None
 
     def note(self, assignment: Assignment, end: End) -> None:
-        """An invocation of this leader was closed."""
+        """Count and log an invocation of this leader that was closed."""
         self._metrics.closed.labels(end.closed.value).inc()
-        self._metrics.by_tool.closed(assignment.fqn, _in_a_word(end))
+        self._metrics.by_tool.closed(assignment.fqn, _metric_label(end))
         if self._period is None:
             loop = asyncio.get_running_loop()
             self._period = loop.call_later(self._seconds, self._end_period)
-        self._told += 1
-        if self._told <= self._lines:
+        self._line_count += 1
+        if self._line_count <= self._lines:
             _log.info(
                 "closed",
                 fqn=assignment.fqn,
                 invocation=str(assignment.invocation),
                 how=end.closed.value,
-                **_in_words(end),
+                **_log_fields(end),
                 ms=max(0, self._now_ms() - assignment.opens_at_ms),
             )
 
     def end(self) -> None:
-        """Tell what is left to tell."""
+        """End the current period, and log the number of omitted lines."""
         if self._period is not None:
             self._period.cancel()
             self._end_period()
 
     def _end_period(self) -> None:
-        left_out = max(0, self._told - self._lines)
+        left_out = max(0, self._line_count - self._lines)
         if left_out:
             _log.info("closed_left_out", invocations=left_out, seconds=self._seconds)
-        self._told, self._period = 0, None
+        self._line_count, self._period = 0, None
 
 
-def _in_a_word(end: End) -> str:
-    """Why it failed, or else how it was closed: variants are a stranger's words, without end."""
+def _metric_label(end: End) -> str:
+    """Return the reason of a failure, or else how the invocation was closed.
+
+    The variant of an answer is not used, because tools choose variants and metrics need few labels.
+    """
     if end.closed is Closed.FAILED and isinstance(end.outcome, Failure):
         return end.outcome.reason.value
     return end.closed.value
 
 
-def _in_words(end: End) -> dict[str, str]:
-    """What is known of outcome and fee."""
-    words: dict[str, str] = {}
+def _log_fields(end: End) -> dict[str, str]:
+    """Return the known details of the outcome and the fee."""
+    fields: dict[str, str] = {}
     if end.closed is Closed.SETTLED and isinstance(end.outcome, Answer):
-        words["variant"] = end.outcome.variant
+        fields["variant"] = end.outcome.variant
     elif end.closed is Closed.FAILED and isinstance(end.outcome, Failure):
-        words["reason"] = end.outcome.reason.value
-        words["detail"] = end.outcome.detail
+        fields["reason"] = end.outcome.reason.value
+        fields["detail"] = end.outcome.detail
     if end.fee_mist is not None:
-        words["fee"] = sui(end.fee_mist)
-    return words
+        fields["fee"] = sui(end.fee_mist)
+    return fields

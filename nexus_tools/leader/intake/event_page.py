@@ -1,4 +1,4 @@
-"""What a page of events means for one leader, and how events come in pages."""
+"""Pages of events, and what their events mean for one leader."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
@@ -47,12 +47,12 @@ _PAGE_ITEMS = 500
 
 @dataclass(slots=True)
 class EventPage:
-    """Events in a row: what was assigned, what was closed and how, and where they end.
+    """Consecutive events: new assignments, closed invocations, and the cursor after the last event.
 
-    `latest_ms` is the latest time that an event tells, 0 if none does; `fees_mist` is what this
-    leader has earned. `executions` says of each whether it names this leader now, or not any more;
-    `steps` are the events, in their order, that may leave something to do in one, and `schedules`
-    those that may make something due, each with its place.
+    `latest_ms` is the latest time in an event, 0 if no event has one. `fees_mist` is the sum of the
+    fees that this leader earned. `executions` maps each execution to whether it names this leader.
+    `steps` are the events, in order, after which an execution may have steps to run. `schedules`
+    are the events, each with its cursor, after which a schedule may be due.
     """
 
     cursor: Cursor
@@ -66,13 +66,13 @@ class EventPage:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing but the cursor has moved."""
+        """Whether only the cursor has moved."""
         happened = self.assigned or self.closed or self.executions or self.steps
         return not (happened or self.schedules)
 
     @classmethod
     def read(cls, items: Iterable[Item], deployment: Deployment, leader: Address) -> "EventPage":
-        """The page of these items, one at least."""
+        """Return the page of these items, of which there must be at least one."""
         page = cls(Cursor.beginning())
         for item in items:
             page.cursor = item.cursor
@@ -86,9 +86,9 @@ class EventPage:
 
     def _requested(self, event: InvocationRequested, leader: Address) -> None:
         self.latest_ms = max(self.latest_ms, event.requested_at_ms)
-        mine = assignment(event, leader)
-        if mine is not None:
-            self.assigned.append(mine)
+        own_assignment = assignment(event, leader)
+        if own_assignment is not None:
+            self.assigned.append(own_assignment)
         if event.attempt is not None:
             self.steps.append(event)
             if leader in event.leaders:
@@ -105,10 +105,10 @@ class EventPage:
     def _closed_by(
         self, event: InvocationSettled | InvocationFailed, leader: Address, closed: Closed
     ) -> None:
-        mine = event.leader == leader
-        self.closed[event.invocation] = closed if mine else Closed.ELSEWHERE
+        is_own = event.leader == leader
+        self.closed[event.invocation] = closed if is_own else Closed.ELSEWHERE
         self.steps.append(event)
-        if mine:
+        if is_own:
             self.fees_mist += event.fee_mist
 
     def _expired(self, event: InvocationExpired, _leader: Address) -> None:
@@ -134,12 +134,12 @@ class EventPage:
         self.steps.append(event)
         self.schedules.append((event, self.cursor))
 
-    def _stepped(self, event: RegistryEvent, _leader: Address) -> None:
+    def _keep_step(self, event: RegistryEvent, _leader: Address) -> None:
         self.steps.append(event)
 
     # --- Schedules
 
-    def _scheduled(self, event: RegistryEvent, _leader: Address) -> None:
+    def _keep_schedule_event(self, event: RegistryEvent, _leader: Address) -> None:
         self.schedules.append((event, self.cursor))
 
     MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
@@ -151,31 +151,31 @@ class EventPage:
         ExecutionBegun: _begun,
         ExecutionLeadersChanged: _leaders_changed,
         ExecutionEnded: _ended,
-        ExecutionAdvanced: _stepped,
-        RunRefused: _stepped,
-        RegionGathered: _stepped,
-        ExecutionShort: _stepped,
-        ExecutionRefilled: _stepped,
-        ExecutionStopped: _stepped,
-        ScheduleCreated: _scheduled,
-        ScheduleTriggered: _scheduled,
-        ScheduleCollected: _scheduled,
-        ScheduleActivityChanged: _scheduled,
-        ScheduleLeadersChanged: _scheduled,
-        ScheduleRefilled: _scheduled,
-        ScheduleExtended: _scheduled,
-        ScheduleCursorReset: _scheduled,
-        ScheduleCancelled: _scheduled,
+        ExecutionAdvanced: _keep_step,
+        RunRefused: _keep_step,
+        RegionGathered: _keep_step,
+        ExecutionShort: _keep_step,
+        ExecutionRefilled: _keep_step,
+        ExecutionStopped: _keep_step,
+        ScheduleCreated: _keep_schedule_event,
+        ScheduleTriggered: _keep_schedule_event,
+        ScheduleCollected: _keep_schedule_event,
+        ScheduleActivityChanged: _keep_schedule_event,
+        ScheduleLeadersChanged: _keep_schedule_event,
+        ScheduleRefilled: _keep_schedule_event,
+        ScheduleExtended: _keep_schedule_event,
+        ScheduleCursorReset: _keep_schedule_event,
+        ScheduleCancelled: _keep_schedule_event,
     }
-    """What each kind of event means."""
+    """The handler of each type of event."""
 
 
 KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.MEANINGS)
-"""The events that a leader follows."""
+"""The types of events that a leader follows."""
 
 
 async def in_pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
-    """What has come since the last page was asked for, one item at least."""
+    """Yield lists of the items that arrived since the previous list, at least one item each."""
     queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
 
     async def pump() -> None:

@@ -1,6 +1,6 @@
-"""What the log is told of readiness: one warning when it ends, and one line when it is back.
+"""The log lines about readiness: one warning when it ends, and one line when it is back.
 
-`/readyz` says at each moment what is wrong; a log that did so would repeat itself by the second.
+`/readyz` shows the current problems; logging each change would fill the log.
 """
 
 from nexus_tools.leader.intake.watcher import BEGINNING
@@ -10,25 +10,26 @@ _log = get_logger("nexus_tools.leader")
 
 
 class Readiness:
-    """What was told last, which decides what is news."""
+    """The state that was logged last, which decides whether a change is logged."""
 
     def __init__(self) -> None:
-        self._told = ""
-        self._was_troubled = False
+        self._logged_state = ""
+        self._had_problems = False
 
     def tell(self, problems: dict[str, str], code: str) -> None:
-        """The Leader has these problems at this beat; `code` is of the node's, empty if it is fine.
+        """Log a change of readiness; `code` is the node's error code, empty if it is healthy.
 
-        While the node is there, what is broken at one beat and mended at the next is no news. What
-        is missing may change by the second; that it is of another kind for the node is news.
+        While the node is healthy, a problem is logged only if two consecutive checks have one.
+        While the node is not, it is logged again only if the error code changes, because messages
+        may change every second.
         """
         if problems == {"watcher": BEGINNING}:
             return
-        is_news = bool(problems) and (bool(code) or self._was_troubled)
-        self._was_troubled = bool(problems)
-        if is_news and (not self._told or code not in ("", self._told)):
+        is_news = bool(problems) and (bool(code) or self._had_problems)
+        self._had_problems = bool(problems)
+        if is_news and (not self._logged_state or code not in ("", self._logged_state)):
             _log.warning("not_ready", **problems)
-            self._told = code or "not_ready"
-        elif self._told and not problems:
+            self._logged_state = code or "not_ready"
+        elif self._logged_state and not problems:
             _log.info("ready")
-            self._told = ""
+            self._logged_state = ""

@@ -1,4 +1,4 @@
-"""Follows the events of the package: writes down what they mean, and hands it on."""
+"""The event watcher: follows the package's events, records their meaning and passes it on."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,14 +24,14 @@ from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.leader")
 
-BEGINNING = "no events were read yet"
+BEGINNING = "no events have been read yet"
 
-# A cursor that is lost costs a second look at places where nothing was.
+# Losing the cursor of an empty page only costs reading the same range again.
 _SECONDS_BETWEEN_EMPTY_PAGES = 5.0
 
 
 class Watcher:
-    """Reads from the cursor of the journal on; `hand_on` may wait for room."""
+    """Reads events from the journal's cursor on; `hand_on` may wait until there is capacity."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Watcher:
         self.trouble = BEGINNING
 
     async def run(self, cursor: str | None) -> None:
-        """Follow events without end, from `cursor` or from where open invocations may be."""
+        """Follow events forever, from `cursor` or from where open invocations may be."""
         self._cursor = Cursor.parse(cursor) if cursor else None
         while True:
             try:
@@ -67,7 +67,7 @@ class Watcher:
                 if error.code == WENT_BACK:
                     self._chain.note_went_back()
                 self._metrics.trouble.labels("watcher").inc()
-                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                if not isinstance(error, UnreachableError):  # the heartbeat reports it
                     _log.warning("watching_interrupted", code=error.code, error=error.message)
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
 
@@ -116,20 +116,21 @@ class Watcher:
             self._metrics.assigned.labels(place).inc()
 
 
-# --- Where a new journal begins to read: nothing that is still open lies before
+# --- The first cursor of a new journal, before which no invocation is open
 
-_GROWTH = 4
+_STEP_GROWTH = 4
 
 
 async def starting_cursor(
     client: SuiClient, event_filter: EventFilter, look_back_ms: int
 ) -> Cursor:
-    """A place at least `look_back_ms` before now, found in steps back that grow.
+    """Return a cursor at least `look_back_ms` before now, found in growing steps back.
 
-    On a node that has forgotten what was then, the earliest place that it has.
+    If the node has pruned that time, return its earliest position.
 
-    From checkpoint 1 000 the times of 999, 996, 984, 936, 744 and 0 are read, until one is early
-    enough: few requests, and at most four times as far back as was needed.
+    From checkpoint 1 000, the times of the checkpoints 999, 996, 984, 936, 744 and 0 are read until
+    one is early enough. This needs few requests, and the cursor is at most four times as far back
+    as necessary.
     """
     tip = await _tip(client, event_filter)
     now_ms = await client.checkpoint_time_ms(tip)
@@ -142,7 +143,7 @@ async def starting_cursor(
             return Cursor.after_checkpoint(place)
         if now_ms - time_ms > look_back_ms:
             return Cursor.after_checkpoint(earlier)
-        place, step = earlier, step * _GROWTH
+        place, step = earlier, step * _STEP_GROWTH
     return Cursor.beginning()
 
 

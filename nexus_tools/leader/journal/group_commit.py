@@ -1,4 +1,4 @@
-"""A thread that owns an SQLite file and commits what many tasks write, together."""
+"""A thread that owns an SQLite file and commits the writes of many tasks together."""
 
 import asyncio
 import os
@@ -24,18 +24,19 @@ _MAX_JOBS = 512
 
 
 class GroupCommit:
-    """Runs operations in the order in which they are given; each is committed when it returns.
+    """Runs operations in the order of their submission; each is committed when its call returns.
 
-    The file is locked for as long as it is open. It is written ahead (WAL), synchronized at
-    checkpoints: what is committed survives the end of the process at any moment, and the loss of
-    power takes at most the latest commits as a whole.
+    The file is locked while it is open. It uses write-ahead logging (WAL) and synchronizes at
+    checkpoints. Committed data survives the end of the process at any moment; a power failure loses
+    at most the latest commits, each as a whole.
     """
 
     def __init__(self, path: Path, schema: str, version: int) -> None:
-        """Open the file, or make it with its tables.
+        """Open the file, or create it with its tables.
 
-        Raises `UsageError` with code `journal_locked`, or `journal_invalid` for a file of another
-        kind or `version` of the schema.
+        Raises:
+            UsageError: `journal_locked`, or `journal_invalid` if the file is of another kind or of
+                another `version` of the schema.
         """
         self._connection = _open(path, schema, version)
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -44,53 +45,55 @@ class GroupCommit:
         self._thread.start()
 
     async def run(self, operation: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of `operation`, once it is committed. Raises `journal_failed`."""
+        """Return the result of `operation` after its commit. Raises `journal_failed`."""
         future: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put((operation, future))
         return await future
 
     async def close(self) -> None:
-        """Commit what was given, and close the file."""
+        """Commit the pending operations and close the file."""
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
 
     def _work(self) -> None:
-        running = True
-        while running:
-            taken = self._take()
-            jobs = [job for job in taken if job is not None]
-            running = len(jobs) == len(taken)
+        is_running = True
+        while is_running:
+            batch = self._next_jobs()
+            jobs = [job for job in batch if job is not None]
+            is_running = len(jobs) == len(batch)
             if jobs:
-                self._tell(jobs, *self._commit([operation for operation, _ in jobs]))
+                self._resolve(jobs, *self._commit([operation for operation, _ in jobs]))
         self._connection.close()
 
-    def _take(self) -> list[_Job | None]:
-        """Wait for a job, and take those that came meanwhile."""
-        taken = [self._jobs.get()]
-        while taken[-1] is not None and len(taken) < _MAX_JOBS:
+    def _next_jobs(self) -> list[_Job | None]:
+        """Wait for a job, and return it with the jobs that arrived in the meantime."""
+        batch = [self._jobs.get()]
+        while batch[-1] is not None and len(batch) < _MAX_JOBS:
             try:
-                taken.append(self._jobs.get_nowait())
+                batch.append(self._jobs.get_nowait())
             except Empty:
                 break
-        return taken
+        return batch
 
     def _commit(self, operations: Sequence[Operation]) -> tuple[list[Any], NexusError | None]:
-        """All of them in one transaction, or none: after an error nothing is to be trusted."""
+        """Run all operations in one transaction; after an error, none of them takes effect."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [operation(self._connection) for operation in operations]
             self._connection.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - the thread tells who waits, whatever happens
+        except Exception as error:  # noqa: BLE001 - callers get any error
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            hint = "look at the disk and start again"
-            return [], NexusError("journal_failed", f"the journal fails: {error}", hint=hint)
+            hint = "Check the disk, then start the Leader again."
+            return [], NexusError(
+                "journal_failed", f"cannot write to the journal: {error}", hint=hint
+            )
         return results, None
 
-    def _tell(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
+    def _resolve(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
         def tell() -> None:
             for place, (_, future) in enumerate(jobs):
-                # Who waited for it was cancelled.
+                # The caller was cancelled.
                 if future.done():
                     continue
                 if error is not None:
@@ -104,7 +107,7 @@ class GroupCommit:
 
 def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
     try:
-        _keep_private(path)
+        _restrict_to_owner(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
     except (sqlite3.Error, OSError) as error:
         raise _invalid(path, error) from error
@@ -120,34 +123,34 @@ def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
         if "locked" in str(error):
             raise UsageError(
                 "journal_locked",
-                f"another process works with the journal {path}",
-                hint="one journal belongs to one running Leader",
+                f"another process uses the journal {path}",
+                hint="Stop the other Leader, or name another file with --journal.",
             ) from error
         raise _invalid(path, error) from error
     return connection
 
 
-def _keep_private(path: Path) -> None:
-    """Have the file for its owner alone; SQLite makes those beside it alike."""
+def _restrict_to_owner(path: Path) -> None:
+    """Restrict the file to its owner; SQLite creates its other files with the same mode."""
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600)):
         pass
-    for each in (path, path.with_name(f"{path.name}-wal")):
-        if is_exposed(each):
-            each.chmod(0o600)
-            _log.warning("journal_was_exposed", file=str(each), now="0600")
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        if is_exposed(file):
+            file.chmod(0o600)
+            _log.warning("journal_was_exposed", file=str(file), now="0600")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    if found not in (0, version):
+    (stored_version,) = connection.execute("PRAGMA user_version").fetchone()
+    if stored_version not in (0, version):
         connection.close()
         raise UsageError(
             "journal_format_unsupported",
-            f"the journal {path} has format {found}, and this release reads format {version}",
-            hint="finish its work with the release of nexus-tools that wrote it, or name a new file"
-            " with --journal",
+            f"expected a journal of format {version}, but {path} has format {stored_version}",
+            hint="Finish its work with the release of nexus-tools that wrote it, or name a new file"
+            " with --journal.",
         )
 
 
 def _invalid(path: Path, error: Exception) -> UsageError:
-    return UsageError("journal_invalid", f"the journal {path} cannot be used: {error}")
+    return UsageError("journal_invalid", f"cannot use the journal {path}: {error}")

@@ -1,4 +1,4 @@
-"""Looking into the journal of a Leader that does not run."""
+"""Reads from the journal of a Leader that is not running."""
 
 import sqlite3
 from contextlib import closing
@@ -9,16 +9,16 @@ from nexus_tools.sui.types.address import Address
 
 
 def stage_of(journal: Path, invocation: Address) -> Stage | None:
-    """How far an invocation has come; None if the journal does not know it.
+    """Return the stage of an invocation, or None if the journal does not know it.
 
-    It does not tell either while its Leader runs, which keeps it locked.
+    None is also the result while the Leader runs, because it locks the journal.
     """
     try:
         with closing(
             sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
-        ) as file:
+        ) as connection:
             statement = "SELECT stage FROM invocations WHERE invocation = ?"
-            row = file.execute(statement, (bytes(invocation),)).fetchone()
+            row = connection.execute(statement, (bytes(invocation),)).fetchone()
     except sqlite3.Error:
         return None
     return None if row is None else Stage(row[0])

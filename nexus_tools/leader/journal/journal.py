@@ -1,9 +1,9 @@
-"""What a Leader remembers, so that the end of its process loses nothing and repeats nothing.
+"""The journal: a Leader's durable state, so that a restart neither loses nor repeats work.
 
-An invocation is written down before each step is taken: assigned before the cursor of events moves
-on, and its outcome before it is closed. The chain has the last word: what it says about an
-invocation is stronger than what stands here. Transactions are not written down: one that was on its
-way closes what it names or finds it closed, and a second one after it changes nothing.
+An invocation is recorded before each step: its assignment before the event cursor moves on, its
+outcome before it is closed. The chain takes precedence over the journal. Transactions are not
+recorded: a transaction that was in flight either closes its invocations or finds them closed, and a
+second transaction after it changes nothing.
 """
 
 import json
@@ -53,19 +53,19 @@ CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage !
 
 
 class Stage(StrEnum):
-    """How far an invocation has come."""
+    """How far an invocation has progressed."""
 
     ASSIGNED = "assigned"
     CALLED = "called"
-    """Its tool may have been called."""
+    """The tool may have been called."""
     KNOWN = "known"
-    """Its outcome is known; a transaction that closes it may be on its way."""
+    """The outcome is known; a transaction that closes it may be in flight."""
     CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An open invocation; `outcome` from the stage `known` on."""
+    """An open invocation; `outcome` is set from the stage `known` on."""
 
     assignment: Assignment
     stage: Stage
@@ -74,9 +74,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What was open when the journal was opened, and where events go on.
+    """The open work when the journal was opened, and the cursor from which events continue.
 
-    `executions` have not ended, and name this leader.
+    `executions` have not ended and name this leader.
     """
 
     cursor: str | None
@@ -86,38 +86,39 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class ToolAccount:
-    """What calls of an author's on-chain tools have paid, less their gas."""
+    """The payments for calls of an author's on-chain tools, minus the gas of these calls."""
 
     balance_mist: int
     refused_until_ms: int
 
 
 class Journal:
-    """The journal of one leader on one chain; every method returns when it is committed."""
+    """The journal of one leader on one chain; every method returns after its commit."""
 
     def __init__(self, commits: GroupCommit) -> None:
         self._commits = commits
 
     @classmethod
     async def open(cls, path: Path, identity: str) -> "Journal":
-        """Open or make the file; `identity` names chain, package and leader.
+        """Open or create the file; `identity` names the chain, the package and the leader.
 
-        Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
-        journal of another identity.
+        Raises:
+            UsageError: `journal_locked`, `journal_invalid`, or `journal_foreign` if the journal has
+                another identity.
         """
         journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
-        known = await journal._commits.run(lambda connection: _identity(connection, identity))
-        if known != identity:
+        stored = await journal._commits.run(lambda connection: _identity(connection, identity))
+        if stored != identity:
             await journal.close()
-            raise _foreign(path, known)
+            raise _foreign(path, stored)
         return journal
 
     async def close(self) -> None:
-        """Commit and close."""
+        """Commit and close the file."""
         await self._commits.close()
 
     async def recall(self) -> Memory:
-        """All that is open."""
+        """Return all open work."""
         return await self._commits.run(_recall)
 
     async def record_events(
@@ -128,32 +129,37 @@ class Journal:
         now_ms: int,
         executions: Mapping[Address, bool] | None = None,
     ) -> tuple[Assignment, ...]:
-        """Write down a page of events with the cursor behind it.
+        """Record a page of events with the cursor after it, and return the new, open assignments.
 
-        `executions` are to be kept, or forgotten. Returns what is new and open.
+        `executions` maps each execution to whether the journal keeps it (True) or forgets it
+        (False).
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
-            # Events that were read before the process ended are read again: what is known stays as
-            # it is.
-            new = [one for one in assigned if _insert(connection, one)]
+            # After a restart, events may be read again; the rows of known invocations do not
+            # change.
+            new_assignments = [
+                assignment for assignment in assigned if _insert(connection, assignment)
+            ]
             _close(connection, closed, now_ms)
-            _keep(connection, executions or {})
-            # In the same transaction: so nothing before the cursor is missing.
+            _update_executions(connection, executions or {})
+            # In the same transaction, so that no event before the cursor is missing.
             connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
-            return tuple(one for one in new if one.invocation not in closed)
+            return tuple(
+                assignment for assignment in new_assignments if assignment.invocation not in closed
+            )
 
         return await self._commits.run(write)
 
     async def called(self, invocation: Address) -> None:
-        """The tool may be called from now on."""
+        """Record that the tool may be called from now on."""
         await self._write(
             "UPDATE invocations SET stage = 'called' WHERE invocation = ? AND stage = 'assigned'",
             (bytes(invocation),),
         )
 
     async def known(self, invocation: Address, outcome: Outcome) -> None:
-        """What the invocation came to."""
+        """Record the outcome of the invocation."""
         await self._write(
             "UPDATE invocations SET stage = 'known', outcome = ?"
             " WHERE invocation = ? AND stage IN ('assigned', 'called')",
@@ -161,8 +167,8 @@ class Journal:
         )
 
     async def keep(self, executions: Mapping[Address, bool]) -> None:
-        """Executions name this leader, or are to be forgotten."""
-        await self._commits.run(lambda connection: _keep(connection, executions))
+        """Record which executions name this leader (True) and which to forget (False)."""
+        await self._commits.run(lambda connection: _update_executions(connection, executions))
 
     async def tool_accounts(self) -> dict[Address, ToolAccount]:
         """Return all accounts of authors."""
@@ -177,28 +183,28 @@ class Journal:
         await self._commits.run(lambda connection: connection.executemany(statement, rows))
 
     async def closed(self, closed: Mapping[Address, Closed], now_ms: int) -> None:
-        """How invocations were closed."""
+        """Record how invocations were closed."""
         await self._commits.run(lambda connection: _close(connection, closed, now_ms))
 
     async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
-        """What was closed and has not expired: it may be open if the chain was set back."""
+        """Return the closed, unexpired invocations, which a rollback may have reopened."""
         return await self._closed("expires_at_ms > ?", now_ms)
 
     async def closed_last(self, now_ms: int, count: int) -> tuple[Assignment, ...]:
-        """The last ones of those that were closed until now, and have not expired."""
+        """Return the `count` invocations that were closed most recently and have not expired."""
         condition = "expires_at_ms > ? AND closed_at_ms <= ? ORDER BY closed_at_ms DESC LIMIT ?"
         return await self._closed(condition, now_ms, now_ms, count)
 
     async def _closed(self, condition: str, *values: int) -> tuple[Assignment, ...]:
         columns = ", ".join(_COLUMNS)
-        statement = f"SELECT {columns} FROM invocations WHERE stage = 'closed' AND {condition}"  # noqa: S608 - ours
+        statement = f"SELECT {columns} FROM invocations WHERE stage = 'closed' AND {condition}"  # noqa: S608 - constant names
         rows = await self._commits.run(
             lambda connection: connection.execute(statement, values).fetchall()
         )
         return tuple(map(_assignment, rows))
 
     async def reopen(self, invocations: Iterable[Address]) -> None:
-        """Have invocations open again, as they were when they were assigned."""
+        """Reset invocations to the stage of their assignment."""
         rows = [(bytes(invocation),) for invocation in invocations]
         statement = (
             "UPDATE invocations SET stage = 'assigned', closed = NULL, closed_at_ms = NULL"
@@ -207,7 +213,7 @@ class Journal:
         await self._commits.run(lambda connection: connection.executemany(statement, rows))
 
     async def prune(self, closed_before_ms: int) -> int:
-        """Forget what was closed before; returns how many."""
+        """Delete invocations that were closed before a time, and return their number."""
         statement = "DELETE FROM invocations WHERE stage = 'closed' AND closed_at_ms < ?"
         return await self._commits.run(
             lambda connection: connection.execute(statement, (closed_before_ms,)).rowcount
@@ -221,25 +227,25 @@ def _foreign(path: Path, known: str) -> UsageError:
     return UsageError(
         "journal_foreign",
         f"the journal {path} belongs to another leader or chain: {known}",
-        hint="give each leader on each chain a journal of its own",
+        hint="Use a separate journal for each leader and each chain.",
     )
 
 
 def _identity(connection: sqlite3.Connection, new: str) -> str:
-    """Whose the journal is: of `new`, if it is nobody's yet."""
-    known = connection.execute("SELECT value FROM identity").fetchone()
-    if known is None:
+    """Return the identity of the journal, which becomes `new` if it has none yet."""
+    stored = connection.execute("SELECT value FROM identity").fetchone()
+    if stored is None:
         connection.execute("INSERT INTO identity VALUES (?)", (new,))
-    return new if known is None else str(known[0])
+    return new if stored is None else str(stored[0])
 
 
 def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
     marks = ", ".join("?" * len(_COLUMNS))
     changes = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])
     statement = (
-        f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - ours
+        f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - constant names
         f" VALUES ({marks}, 'assigned')"
-        # Nobody requests the same twice at different times, but on a chain that was set back.
+        # The same ID with another time occurs only on a chain that was rolled back.
         f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
         " closed = NULL, closed_at_ms = NULL"
         " WHERE opens_at_ms != excluded.opens_at_ms"
@@ -252,28 +258,30 @@ def _close(connection: sqlite3.Connection, closed: Mapping[Address, Closed], now
     connection.executemany(
         "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL"
         " WHERE invocation = ? AND stage != 'closed'",
-        [(how.value, now_ms, bytes(invocation)) for invocation, how in closed.items()],
+        [(kind.value, now_ms, bytes(invocation)) for invocation, kind in closed.items()],
     )
 
 
-def _keep(connection: sqlite3.Connection, executions: Mapping[Address, bool]) -> None:
-    kept = [(bytes(each),) for each, is_kept in executions.items() if is_kept]
-    gone = [(bytes(each),) for each, is_kept in executions.items() if not is_kept]
-    connection.executemany("INSERT OR IGNORE INTO executions VALUES (?)", kept)
-    connection.executemany("DELETE FROM executions WHERE execution = ?", gone)
+def _update_executions(connection: sqlite3.Connection, executions: Mapping[Address, bool]) -> None:
+    kept_rows = [(bytes(execution),) for execution, is_kept in executions.items() if is_kept]
+    forgotten_rows = [
+        (bytes(execution),) for execution, is_kept in executions.items() if not is_kept
+    ]
+    connection.executemany("INSERT OR IGNORE INTO executions VALUES (?)", kept_rows)
+    connection.executemany("DELETE FROM executions WHERE execution = ?", forgotten_rows)
 
 
 def _recall(connection: sqlite3.Connection) -> Memory:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
     rows = connection.execute(
-        f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - ours
+        f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - constant names
         " WHERE stage != 'closed' ORDER BY expires_at_ms"
     )
-    kept = connection.execute("SELECT execution FROM executions")
+    execution_rows = connection.execute("SELECT execution FROM executions")
     return Memory(
         cursor=cursor[0] if cursor else None,
         entries=tuple(_entry(row) for row in rows),
-        executions=tuple(Address(each) for (each,) in kept),
+        executions=tuple(Address(execution) for (execution,) in execution_rows),
     )
 
 
@@ -292,7 +300,7 @@ def _entry(row: tuple[Any, ...]) -> Entry:
 
 
 def dump_outcome(outcome: Outcome) -> str:
-    """An outcome as JSON text."""
+    """Return an outcome as JSON text."""
     if isinstance(outcome, Answer):
         document = {"variant": outcome.variant, "ports": outcome.ports}
         if outcome.signature is not None:
@@ -303,7 +311,7 @@ def dump_outcome(outcome: Outcome) -> str:
 
 
 def load_outcome(text: str) -> Outcome:
-    """The outcome that `dump_outcome` wrote."""
+    """Return the outcome that `dump_outcome` wrote."""
     document = json.loads(text)
     if "variant" in document:
         signature = None

@@ -1,4 +1,4 @@
-"""The schedules that name this leader, as events tell: what each began, and when to look at it."""
+"""The schedules that name this leader, as events report them, and when to check each one."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -12,17 +12,17 @@ from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
 
-# The events of one transaction come one after the other.
+# The events of one transaction arrive one by one.
 _GRACE_MS = 200
 
 
 @dataclass(slots=True, eq=False)
 class NamedSchedule:
-    """A schedule that names this leader `since` a place.
+    """A schedule that names this leader `since` a cursor.
 
-    `began` is what it has not collected, the oldest first; what it began before it named this
-    leader is among it once it `is_searched`. `setbacks` is how often in a row nothing came of a
-    look that should have begun something.
+    `began` are the executions that it has started and not collected, the oldest first. They include
+    those from before it named this leader once it `is_searched`. `setbacks` is the number of
+    consecutive checks that should have started an execution but did not.
     """
 
     id: Address
@@ -34,9 +34,10 @@ class NamedSchedule:
 
 
 class NamedSchedules:
-    """Takes in events, and gives out who is due.
+    """Applies events, and returns the schedules that are due.
 
-    `forgotten` gets those whose events are not followed any more, or have to be followed anew.
+    `forgotten` receives each schedule whose events are no longer followed, or are followed from
+    another cursor.
     """
 
     def __init__(
@@ -45,99 +46,99 @@ class NamedSchedules:
         self._leader = leader
         self._clock = clock
         self._forgotten = forgotten
-        self._named: dict[Address, NamedSchedule] = {}
-        self._beginners: dict[Address, NamedSchedule] = {}
+        self._assigned: dict[Address, NamedSchedule] = {}
+        self._schedule_of: dict[Address, NamedSchedule] = {}
         self._due: dict[NamedSchedule, int] = {}
         self._busy: set[Address] = set()
         self._changed = asyncio.Event()
 
     def get(self, schedule: Address) -> NamedSchedule | None:
-        """A schedule, if it names this leader."""
-        return self._named.get(schedule)
+        """Return a schedule if it names this leader."""
+        return self._assigned.get(schedule)
 
     def is_named(self, schedule: NamedSchedule) -> bool:
-        """Whether it has not been forgotten, or was taken up anew since."""
-        return self._named.get(schedule.id) is schedule
+        """Return whether the schedule was not forgotten, nor replaced by a newer object."""
+        return self._assigned.get(schedule.id) is schedule
 
-    # --- What events mean
+    # --- Event handlers
 
     def take(self, event: RegistryEvent, place: Cursor) -> None:
-        """Take in what an event tells."""
+        """Apply an event."""
         self.MEANINGS[type(event)](self, event, place)
 
     def _created(self, event: moves.ScheduleCreated, place: Cursor) -> None:
-        self._named_by(event, place)
-        if (schedule := self._named.get(event.schedule)) is not None:
+        self._leaders_set(event, place)
+        if (schedule := self._assigned.get(event.schedule)) is not None:
             schedule.owner = event.owner
 
-    def _named_by(
+    def _leaders_set(
         self, event: moves.ScheduleCreated | moves.ScheduleLeadersChanged, place: Cursor
     ) -> None:
         if self._leader in event.leaders:
-            self._named.setdefault(event.schedule, NamedSchedule(event.schedule, place))
-            self._soon(event.schedule)
+            self._assigned.setdefault(event.schedule, NamedSchedule(event.schedule, place))
+            self._plan_check(event.schedule)
         else:
             self.forget(event.schedule)
 
     def _triggered(self, event: moves.ScheduleTriggered, _place: Cursor) -> None:
-        if (schedule := self._named.get(event.schedule)) is not None:
+        if (schedule := self._assigned.get(event.schedule)) is not None:
             self.note(schedule, event.execution)
-        self._soon(event.schedule)
+        self._plan_check(event.schedule)
 
     def _collected(self, event: moves.ScheduleCollected, _place: Cursor) -> None:
-        if (schedule := self._beginners.pop(event.execution, None)) is not None:
+        if (schedule := self._schedule_of.pop(event.execution, None)) is not None:
             del schedule.began[event.execution]
-        self._soon(event.schedule)
+        self._plan_check(event.schedule)
 
-    def _changed_by(
+    def _state_changed(
         self,
         event: moves.ScheduleActivityChanged | moves.ScheduleRefilled | moves.ScheduleExtended,
         _place: Cursor,
     ) -> None:
-        self._soon(event.schedule)
+        self._plan_check(event.schedule)
 
     def _cursor_reset(self, event: moves.ScheduleCursorReset, place: Cursor) -> None:
-        """Follow events anew, from here on."""
-        if (schedule := self._named.get(event.schedule)) is not None:
+        """Follow events from this cursor on."""
+        if (schedule := self._assigned.get(event.schedule)) is not None:
             schedule.since = place
             self._forgotten(schedule.id)
-        self._soon(event.schedule)
+        self._plan_check(event.schedule)
 
     def _cancelled(self, event: moves.ScheduleCancelled, _place: Cursor) -> None:
         self.forget(event.schedule)
 
     def _ended(self, event: ExecutionEnded, _place: Cursor) -> None:
-        if (schedule := self._beginners.get(event.execution)) is not None:
-            self._soon(schedule.id)
+        if (schedule := self._schedule_of.get(event.execution)) is not None:
+            self._plan_check(schedule.id)
 
     MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         moves.ScheduleCreated: _created,
-        moves.ScheduleLeadersChanged: _named_by,
+        moves.ScheduleLeadersChanged: _leaders_set,
         moves.ScheduleTriggered: _triggered,
         moves.ScheduleCollected: _collected,
-        moves.ScheduleActivityChanged: _changed_by,
-        moves.ScheduleRefilled: _changed_by,
-        moves.ScheduleExtended: _changed_by,
+        moves.ScheduleActivityChanged: _state_changed,
+        moves.ScheduleRefilled: _state_changed,
+        moves.ScheduleExtended: _state_changed,
         moves.ScheduleCursorReset: _cursor_reset,
         moves.ScheduleCancelled: _cancelled,
         ExecutionEnded: _ended,
     }
-    """What each kind of event means."""
+    """The handler of each type of event."""
 
-    def _soon(self, schedule: Address) -> None:
-        """Something new is known of it."""
-        if (named := self._named.get(schedule)) is not None:
-            named.setbacks = 0
-            self.plan(named, self._clock.now_ms() + _GRACE_MS)
+    def _plan_check(self, schedule: Address) -> None:
+        """Plan a check, because there is news about the schedule."""
+        if (entry := self._assigned.get(schedule)) is not None:
+            entry.setbacks = 0
+            self.plan(entry, self._clock.now_ms() + _GRACE_MS)
 
     def note(self, schedule: NamedSchedule, execution: Address) -> None:
-        """It began this execution."""
+        """Record that the schedule started an execution."""
         if self.is_named(schedule):
             schedule.began[execution] = None
-            self._beginners[execution] = schedule
+            self._schedule_of[execution] = schedule
 
     def note_all(self, schedule: NamedSchedule, executions: Iterable[Address]) -> None:
-        """It began these executions before the others that are known, or among them."""
+        """Record executions that started before or among the known ones."""
         later = [*schedule.began]
         schedule.began.clear()
         for execution in (*executions, *later):
@@ -145,42 +146,46 @@ class NamedSchedules:
         schedule.is_searched = True
 
     def forget(self, schedule: Address) -> None:
-        """It does not name this leader, or begins nothing more."""
-        named = self._named.pop(schedule, None)
-        if named is not None:
-            self._due.pop(named, None)
-            for execution in named.began:
-                self._beginners.pop(execution, None)
+        """Forget a schedule that does not name this leader, or starts nothing more."""
+        entry = self._assigned.pop(schedule, None)
+        if entry is not None:
+            self._due.pop(entry, None)
+            for execution in entry.began:
+                self._schedule_of.pop(execution, None)
             self._forgotten(schedule)
 
-    # --- When to look at which
+    # --- Checks
 
     def plan(self, schedule: NamedSchedule, at_ms: int) -> None:
-        """Look at it then, or earlier if that is planned already."""
+        """Plan a check for a time, or keep an earlier one."""
         if self.is_named(schedule):
             self._due[schedule] = min(at_ms, self._due.get(schedule, at_ms))
             self._changed.set()
 
     def release(self, schedule: NamedSchedule) -> None:
-        """It was looked at: it may be given out again."""
+        """Allow a schedule that was checked to be returned again."""
         self._busy.discard(schedule.id)
         self._changed.set()
 
     async def due(self) -> list[NamedSchedule]:
-        """Those that are due, once one is, the first one first; none that is looked at now."""
+        """Wait until schedules are due, and return them by time, without those being checked."""
         while True:
             self._changed.clear()
-            idle = {each: at for each, at in self._due.items() if each.id not in self._busy}
+            idle = {
+                schedule: at for schedule, at in self._due.items() if schedule.id not in self._busy
+            }
             now_ms = self._clock.now_ms()
-            due = sorted((each for each in idle if idle[each] <= now_ms), key=idle.__getitem__)
+            due = sorted(
+                (schedule for schedule in idle if idle[schedule] <= now_ms), key=idle.__getitem__
+            )
             if due:
-                for each in due:
-                    del self._due[each]
-                    self._busy.add(each.id)
+                for schedule in due:
+                    del self._due[schedule]
+                    self._busy.add(schedule.id)
                 return due
-            await self._until(min(idle.values(), default=None))
+            await self._wait_until(min(idle.values(), default=None))
 
-    async def _until(self, at_ms: int | None) -> None:
+    async def _wait_until(self, at_ms: int | None) -> None:
         """Return at that time, or when something has changed."""
         waits: set[asyncio.Task[object]] = {asyncio.create_task(self._changed.wait())}
         if at_ms is not None:
@@ -188,5 +193,5 @@ class NamedSchedules:
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in waits:
-                each.cancel()
+            for wait in waits:
+                wait.cancel()

@@ -1,10 +1,11 @@
-"""The events that schedules wait for: they are followed for each, and told in pages.
+"""The events for which schedules wait, followed for each schedule and handled in pages.
 
-Whoever creates a schedule chooses the event, and anyone may: so there are only so many places, and
-few for one owner. Only who could begin something has one; it is let go of when that changes, and
-then the next in the queue gets it. Schedules that triggered an execution go first, because each of
-those was paid for, then owners with few places. A schedule that never triggered gives its place up
-to another one that waits. What was told meanwhile is told when it has one again.
+Anyone can create a schedule and choose its event. The number of followed schedules is therefore
+limited, in total and per owner. Only a schedule that could start an execution is followed. When
+that changes, the next one in the queue takes its slot. Schedules that have triggered an execution
+have priority, because each of those was paid for, followed by owners with few slots. A schedule
+that has never triggered gives up its slot to another one that waits. Events that occur in the
+meantime are handled when it has a slot again.
 """
 
 import asyncio
@@ -29,22 +30,22 @@ from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 _log = get_logger("nexus_tools.leader")
 
 MAX_FOLLOWED = 64
-"""For how many schedules events are followed."""
+"""The largest number of schedules whose events are followed."""
 
 MAX_OF_OWNER = 8
-"""For how many of one owner."""
+"""The largest number of followed schedules of one owner."""
 
-# What the node has no more cannot be read again.
-_GONE = ("history_missing", WENT_BACK)
+# Errors after which the missed events cannot be read again.
+_UNREADABLE_CODES = ("history_missing", WENT_BACK)
 
 Tell = Callable[[Address, Sequence[EventRecord]], Awaitable[bool]]
 
 
 class AwaitedEvents:
-    """A task in `group` for each schedule that waits for events and has a place.
+    """A task in `group` for each schedule that waits for events and has a slot.
 
-    `tell` gets the schedule and events of its type with their times, in their order, and says
-    whether they are done with: else they are told again, as they are after trouble.
+    `tell` receives the schedule and events of its type with their times, in order. It returns
+    whether they are handled. If not, they are passed again, as they are after an error.
     """
 
     def __init__(
@@ -60,172 +61,184 @@ class AwaitedEvents:
         self._tell = tell
         self._metrics = metrics
         self._setbacks = Setbacks(config)
-        self._waits: dict[Address, _Wait] = {}
+        self._subscriptions: dict[Address, _Subscription] = {}
 
     def follow(self, schedule: Schedule, event: str, since: Cursor) -> None:
-        """Follow the events of a type for a schedule, once there is a place.
+        """Follow the events of a type for a schedule as soon as there is a slot.
 
-        Those after the last ones that were done with, or after `since`, where it was created.
+        Start after the last handled event, or after `since`, where the schedule was created.
         """
-        wait = self._waits.get(schedule.id)
-        if wait is None:
+        subscription = self._subscriptions.get(schedule.id)
+        if subscription is None:
             try:
                 tag = parse_struct_tag(event)
             except ValidationError:
-                told = {"schedule": str(schedule.id), "reason": "type_invalid"}
-                _log.warning("events_not_followed", **told)
+                details = {"schedule": str(schedule.id), "reason": "type_invalid"}
+                _log.warning("events_not_followed", **details)
                 return
-            wait = self._waits[schedule.id] = _Wait(schedule.id, schedule.owner, tag, since)
-        wait.has_triggered = schedule.cursor is not None
-        if not wait.is_wanted:
-            wait.is_wanted = True
-            wait.go_on_behind(schedule)
-            self._give_places()
-            if wait.task is None:
-                told = {"schedule": str(schedule.id), "reason": "too_many"}
-                _log.warning("events_not_followed", **told)
+            subscription = self._subscriptions[schedule.id] = _Subscription(
+                schedule.id, schedule.owner, tag, since
+            )
+        subscription.has_triggered = schedule.cursor is not None
+        if not subscription.is_wanted:
+            subscription.is_wanted = True
+            subscription.skip_handled(schedule)
+            self._assign_slots()
+            if subscription.task is None:
+                details = {"schedule": str(schedule.id), "reason": "too_many"}
+                _log.warning("events_not_followed", **details)
 
     def let_go(self, schedule: Address) -> None:
-        """Follow nothing for a schedule for now; its events are told when it is followed again."""
-        wait = self._waits.get(schedule)
-        if wait is not None and wait.is_wanted:
-            wait.is_wanted = False
-            if not wait.is_telling:  # else its task ends when that is done
-                self._end(wait)
+        """Pause following for a schedule; its events are handled when it is followed again."""
+        subscription = self._subscriptions.get(schedule)
+        if subscription is not None and subscription.is_wanted:
+            subscription.is_wanted = False
+            if not subscription.is_handling:  # else its task ends after the current page
+                self._end_task(subscription)
 
     def forget(self, schedule: Address) -> None:
-        """Follow nothing for a schedule any more."""
-        wait = self._waits.pop(schedule, None)
-        if wait is not None:
-            wait.is_wanted = False
-            self._end(wait)
+        """Stop following for a schedule, and forget its position."""
+        subscription = self._subscriptions.pop(schedule, None)
+        if subscription is not None:
+            subscription.is_wanted = False
+            self._end_task(subscription)
 
     def stop(self) -> None:
-        """Follow nothing any more."""
-        waits, self._waits = self._waits, {}
-        for wait in waits.values():
-            self._end(wait)
+        """Stop following for all schedules."""
+        subscriptions, self._subscriptions = self._subscriptions, {}
+        for subscription in subscriptions.values():
+            self._end_task(subscription)
 
-    # --- Who has a place
+    # --- Slots
 
-    def _give_places(self) -> None:
-        """Let those follow that wait for it, as far as there are places."""
-        owners = Counter(each.owner for each in self._waits.values() if each.task)
-        waiting = [each for each in self._waits.values() if each.is_wanted and each.task is None]
+    def _assign_slots(self) -> None:
+        """Start following for waiting schedules while there are slots."""
+        owners = Counter(entry.owner for entry in self._subscriptions.values() if entry.task)
+        waiting = [
+            entry
+            for entry in self._subscriptions.values()
+            if entry.is_wanted and entry.task is None
+        ]
         while waiting:
-            # Of schedules that are alike, the oldest one is first.
-            wait = min(waiting, key=lambda each: (not each.has_triggered, owners[each.owner]))
-            waiting.remove(wait)
-            if owners[wait.owner] >= MAX_OF_OWNER:
+            # Among equal schedules, `min` returns the oldest one.
+            subscription = min(
+                waiting, key=lambda entry: (not entry.has_triggered, owners[entry.owner])
+            )
+            waiting.remove(subscription)
+            if owners[subscription.owner] >= MAX_OF_OWNER:
                 continue
             if owners.total() >= MAX_FOLLOWED:
-                evicted = self._evictable(wait, owners)
+                evicted = self._evictable(subscription, owners)
                 if evicted is None:
                     return
                 task, evicted.task = evicted.task, None
                 owners[evicted.owner] -= 1
                 if task is not None:
                     task.cancel()
-            owners[wait.owner] += 1
-            wait.task = self._group.create_task(self._run(wait))
+            owners[subscription.owner] += 1
+            subscription.task = self._group.create_task(self._run(subscription))
 
-    def _evictable(self, wait: "_Wait", owners: Counter[Address]) -> "_Wait | None":
-        """Return a schedule that never triggered, and whose place another one deserves more.
+    def _evictable(
+        self, subscription: "_Subscription", owners: Counter[Address]
+    ) -> "_Subscription | None":
+        """Return a schedule that never triggered and whose slot `subscription` deserves more.
 
-        It has the owner with the most places. Between schedules that never triggered, an owner
-        without a place gets one of an owner that has several.
+        It is one of the owner with the most slots. Between schedules that never triggered, an owner
+        without a slot gets one of an owner that has several.
         """
-        found = [
-            each
-            for each in self._waits.values()
-            if each.task and not each.has_triggered and not each.is_telling
+        candidates = [
+            candidate
+            for candidate in self._subscriptions.values()
+            if candidate.task and not candidate.has_triggered and not candidate.is_handling
         ]
-        last = max(found, key=lambda each: owners[each.owner], default=None)
-        is_fairer = last is not None and owners[last.owner] > owners[wait.owner] + 1
-        return last if wait.has_triggered or is_fairer else None
+        loser = max(candidates, key=lambda candidate: owners[candidate.owner], default=None)
+        is_fairer = loser is not None and owners[loser.owner] > owners[subscription.owner] + 1
+        return loser if subscription.has_triggered or is_fairer else None
 
-    def _end(self, wait: "_Wait") -> None:
-        task, wait.task = wait.task, None
+    def _end_task(self, subscription: "_Subscription") -> None:
+        task, subscription.task = subscription.task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
-        self._give_places()
+        self._assign_slots()
 
     # --- Following
 
-    async def _run(self, wait: "_Wait") -> None:
-        while wait.is_wanted:
+    async def _run(self, subscription: "_Subscription") -> None:
+        while subscription.is_wanted:
             error: Exception | None = None
             try:
-                await self._follow(wait)
-            except Exception as trouble:  # noqa: BLE001 - a stranger chose what is followed
+                await self._follow(subscription)
+            except Exception as trouble:  # noqa: BLE001 - the event type is untrusted input
                 error = trouble
-                self._troubled(wait, trouble)
-            if wait.is_wanted:
-                wait.setbacks += 1
-                await asyncio.sleep(self._setbacks.pause_ms(wait.setbacks, error) / 1000)
-        if wait.task is asyncio.current_task():
-            self._end(wait)
+                self._log_error(subscription, trouble)
+            if subscription.is_wanted:
+                subscription.setbacks += 1
+                await asyncio.sleep(self._setbacks.pause_ms(subscription.setbacks, error) / 1000)
+        if subscription.task is asyncio.current_task():
+            self._end_task(subscription)
 
-    def _troubled(self, wait: "_Wait", error: Exception) -> None:
+    def _log_error(self, subscription: "_Subscription", error: Exception) -> None:
         if isinstance(error, UnreachableError):
-            return  # the heartbeat tells of it
+            return  # the heartbeat reports it
         self._metrics.trouble.labels("schedules").inc()
-        told = {"schedule": str(wait.schedule), "error": in_short(error)}
-        if isinstance(error, NexusError) and error.code in _GONE:
-            wait.place = None
-            _log.warning("events_skipped", **told)
+        details = {"schedule": str(subscription.schedule), "error": in_short(error)}
+        if isinstance(error, NexusError) and error.code in _UNREADABLE_CODES:
+            subscription.position = None
+            _log.warning("events_skipped", **details)
         else:
-            _log.warning("events_postponed", **told)
+            _log.warning("events_postponed", **details)
 
-    async def _follow(self, wait: "_Wait") -> None:
-        """Tell what comes, for as long as the schedule waits and is done with it."""
-        tag = wait.type
-        wanted = EventFilter(tag.address, (tag.module,), (tag.name,))
-        items = follow_events(self._chain.client, wanted, wait.place, timestamps=True)
+    async def _follow(self, subscription: "_Subscription") -> None:
+        """Handle events while the schedule waits and its events are handled."""
+        tag = subscription.type
+        event_filter = EventFilter(tag.address, (tag.module,), (tag.name,))
+        items = follow_events(
+            self._chain.client, event_filter, subscription.position, timestamps=True
+        )
         async with aclosing(items), aclosing(in_pages(items)) as pages:
             async for page in pages:
-                if not await self._tell_of(wait, page):
+                if not await self._handle(subscription, page):
                     return
-                wait.place = page[-1].cursor
-                wait.setbacks = 0
-                if not wait.is_wanted:
+                subscription.position = page[-1].cursor
+                subscription.setbacks = 0
+                if not subscription.is_wanted:
                     return
 
-    async def _tell_of(self, wait: "_Wait", page: Sequence[Item]) -> bool:
-        records = [each for each in page if wait.is_for(each)]
-        wait.is_telling = True
+    async def _handle(self, subscription: "_Subscription", page: Sequence[Item]) -> bool:
+        records = [item for item in page if subscription.matches(item)]
+        subscription.is_handling = True
         try:
-            return not records or await self._tell(wait.schedule, records)
+            return not records or await self._tell(subscription.schedule, records)
         finally:
-            wait.is_telling = False
+            subscription.is_handling = False
 
 
 @dataclass(slots=True, eq=False)
-class _Wait:
-    """Of which type events are followed for a schedule, and up to which place they are done with.
+class _Subscription:
+    """The event type that is followed for a schedule, and the last handled position.
 
-    It has a `task` while it has a place. Without a place on the chain, events count from now on.
+    It has a `task` while it has a slot. Without a position on the chain, events count from now on.
     """
 
     schedule: Address
     owner: Address
     type: StructTag
-    place: Cursor | None
+    position: Cursor | None
     is_wanted: bool = False
-    is_telling: bool = False
+    is_handling: bool = False
     has_triggered: bool = False
     setbacks: int = 0
     task: asyncio.Task[None] | None = None
 
-    def go_on_behind(self, schedule: Schedule) -> None:
-        """Events up to the last one that triggered it are done with, too."""
+    def skip_handled(self, schedule: Schedule) -> None:
+        """Mark the events up to the last one that triggered it as handled."""
         last = schedule.cursor
-        if last and self.place:
-            place = Cursor(last.checkpoint, last.transaction, last.event)
-            self.place = max(self.place, place, key=lambda each: each.position)
+        if last and self.position:
+            position = Cursor(last.checkpoint, last.transaction, last.event)
+            self.position = max(self.position, position, key=lambda cursor: cursor.position)
 
-    def is_for(self, item: Item) -> TypeGuard[EventRecord]:
-        """Whether it is an event of the type; of one without parameters, with whatever ones."""
+    def matches(self, item: Item) -> TypeGuard[EventRecord]:
+        """Return whether an item is an event of the type; no type parameters match any."""
         if not isinstance(item, EventRecord):
             return False
         return not self.type.type_params or item.event.type == self.type

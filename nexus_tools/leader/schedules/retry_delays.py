@@ -1,4 +1,4 @@
-"""How long a schedule is left alone after nothing came of looking at it."""
+"""The delays before a schedule is checked again after a check without effect."""
 
 import random
 
@@ -7,21 +7,21 @@ from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.backoff import Backoff
 
 _FIRST_MS = 2_000
-# What the Leader itself lacks, a node or gas, may be there any moment; what a stranger made
-# impossible stays so.
-_LONGEST_TROUBLE_MS, _LONGEST_MS = 60_000, 3_600_000
+# A missing node or gas may be available again at any moment. An error in a schedule, which is
+# untrusted input, usually stays.
+_MAX_OWN_MS, _MAX_MS = 60_000, 3_600_000
 
 
 class Setbacks:
-    """Pauses that double: up to a minute if it was for the Leader itself, else up to an hour."""
+    """Delays that double, up to a minute for the Leader's own errors, else to an hour."""
 
     def __init__(self, config: LeaderConfig) -> None:
-        self._trouble = Backoff(config.trouble_pause_ms, _LONGEST_TROUBLE_MS)
-        self._in_vain = Backoff(_FIRST_MS, _LONGEST_MS)
+        self._own = Backoff(config.trouble_pause_ms, _MAX_OWN_MS)
+        self._others = Backoff(_FIRST_MS, _MAX_MS)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
 
     def pause_ms(self, setbacks: int, error: Exception | None = None) -> int:
-        """The pause after so many in a row, of which an `error` may have been the last."""
+        """Return the delay after `setbacks` consecutive failures, the last with an `error`."""
         is_own = isinstance(error, UnreachableError | NotNowError)
-        backoff = self._trouble if is_own else self._in_vain
+        backoff = self._own if is_own else self._others
         return int(backoff.pause_ms(setbacks, self._chance))

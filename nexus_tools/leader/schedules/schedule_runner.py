@@ -1,8 +1,8 @@
-"""The schedules that name this leader: begins what is due, and is paid for it.
+"""Starts the due executions of schedules that name this leader, and earns the keeper fee.
 
-What is due when, the chain says: a transaction that would begin nothing, or cost more than it pays,
-is simulated and not sent, and what funds are short for is not even simulated. The chain cannot see
-events: what those make due, leaders say.
+The chain decides what is due at a time. A transaction that would start nothing, or cost more than
+it pays, is simulated and not sent. A schedule with insufficient funds is not even simulated. The
+chain cannot see events, so leaders report events that start an execution.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ _log = get_logger("nexus_tools.leader")
 
 # schedule::WINDOW_MS
 _WINDOW_MS = 10_000
-_SIDE_BY_SIDE, _OF_OWNER = 16, 4
+_MAX_CONCURRENT, _MAX_PER_OWNER = 16, 4
 
 
 class Schedules:
-    """Sleeps until something is due; several are looked at side by side, few of one owner.
+    """Waits until schedules are due, and checks several at once, but few of one owner.
 
-    For events that are awaited there is a task for each schedule.
+    Each schedule that waits for events has a task of its own.
     """
 
     def __init__(
@@ -57,44 +57,44 @@ class Schedules:
         self._triggers = triggers
         self._clock = clock
         self._metrics = metrics
-        self._awaited = AwaitedEvents(config, group, chain, self._told, metrics)
-        self._named = NamedSchedules(chain.leader, clock, self._awaited.forget)
+        self._event_follower = AwaitedEvents(config, group, chain, self._handle_events, metrics)
+        self._assigned = NamedSchedules(chain.leader, clock, self._event_follower.forget)
         self._setbacks = Setbacks(config)
-        self._slots: FairShare[Address | None] = FairShare(_SIDE_BY_SIDE, _OF_OWNER)
-        self._looks: set[asyncio.Task[None]] = set()
-        self._later: list[tuple[RegistryEvent, Cursor]] | None = []
+        self._slots: FairShare[Address | None] = FairShare(_MAX_CONCURRENT, _MAX_PER_OWNER)
+        self._checks: set[asyncio.Task[None]] = set()
+        self._postponed: list[tuple[RegistryEvent, Cursor]] | None = []
 
     async def run(self) -> None:
-        """Find what there is, and then do what is due, without end."""
+        """Find the existing schedules, and then start due executions forever."""
         try:
             await self._search()
             while True:
-                for named in await self._named.due():
-                    look = self._group.create_task(self._do(named))
-                    self._looks.add(look)
-                    look.add_done_callback(self._looks.discard)
+                for entry in await self._assigned.due():
+                    check = self._group.create_task(self._check_safely(entry))
+                    self._checks.add(check)
+                    check.add_done_callback(self._checks.discard)
         finally:
-            self._awaited.stop()
-            for look in self._looks:
-                look.cancel()
+            self._event_follower.stop()
+            for check in self._checks:
+                check.cancel()
 
     def observe(self, page: EventPage) -> None:
-        """Take in what events tell, once all is that was told before."""
-        if self._later is not None:
-            self._later += page.schedules
+        """Apply a page of events, after all earlier events."""
+        if self._postponed is not None:
+            self._postponed += page.schedules
             return
         for event, place in page.schedules:
-            self._named.take(event, place)
+            self._assigned.take(event, place)
 
     async def _search(self) -> None:
-        """Take in what events told before, as far as the node has them."""
+        """Apply the earlier events, as far as the node has them."""
         kinds = event_filter(self._chain.deployment, *NamedSchedules.MEANINGS)
-        while self._later is not None:
+        while self._postponed is not None:
             try:
                 async for record in past_events(self._chain.client, kinds):
                     event = parse_event(self._chain.deployment, record.event)
                     if event is not None:
-                        self._named.take(event, record.cursor)
+                        self._assigned.take(event, record.cursor)
             except UnreachableError:
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
                 continue
@@ -104,126 +104,126 @@ class Schedules:
                 if error.code != "history_missing":
                     await asyncio.sleep(self._config.trouble_pause_ms / 1000)
                     continue
-            later, self._later = self._later, None
-            for told, place in later:
-                self._named.take(told, place)
+            postponed, self._postponed = self._postponed, None
+            for later_event, place in postponed:
+                self._assigned.take(later_event, place)
 
-    async def _do(self, named: NamedSchedule) -> None:
+    async def _check_safely(self, entry: NamedSchedule) -> None:
         try:
-            async with self._slots.slot(named.owner):
-                await self._look(named)
-        except Exception as error:  # noqa: BLE001 - a stranger's schedule ends nothing
-            if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+            async with self._slots.slot(entry.owner):
+                await self._check(entry)
+        except Exception as error:  # noqa: BLE001 - schedules are untrusted input
+            if not isinstance(error, UnreachableError):  # the heartbeat reports it
                 self._metrics.trouble.labels("schedules").inc()
-                told = {"schedule": str(named.id), "error": in_short(error)}
-                _log.warning("schedule_postponed", **told)
-            self._set_back(named, error)
+                details = {"schedule": str(entry.id), "error": in_short(error)}
+                _log.warning("schedule_postponed", **details)
+            self._retry_later(entry, error)
         finally:
-            self._named.release(named)
+            self._assigned.release(entry)
 
-    def _set_back(self, named: NamedSchedule, error: Exception | None = None) -> None:
-        """Look at it again later, and ever later, unless an event says more."""
-        named.setbacks += 1
-        pause_ms = self._setbacks.pause_ms(named.setbacks, error)
-        self._named.plan(named, self._clock.now_ms() + pause_ms)
+    def _retry_later(self, entry: NamedSchedule, error: Exception | None = None) -> None:
+        """Check a schedule again later, with back-off, unless an event comes first."""
+        entry.setbacks += 1
+        pause_ms = self._setbacks.pause_ms(entry.setbacks, error)
+        self._assigned.plan(entry, self._clock.now_ms() + pause_ms)
 
-    # --- By time
+    # --- Schedules by time
 
-    async def _look(self, named: NamedSchedule) -> None:
-        """Begin what time makes due, or plan when to look again; or await what events do."""
-        standing = await self._standing(named)
+    async def _check(self, entry: NamedSchedule) -> None:
+        """Start what is due by time and plan the next check, or follow the awaited events."""
+        standing = await self._standing(entry)
         if standing is None:
             return
         if isinstance(standing.order.timing.plan, Plan.OnEvent):
-            self._await(named, standing, standing.order.timing.plan.event)
+            self._follow_events(entry, standing, standing.order.timing.plan.event)
             return
         if standing.state is not ScheduleState.ACTIVE or standing.next_at_ms is None:
-            return  # an event tells if that changes
+            return  # an event reports a change
         mine_at_ms = standing.next_at_ms + self._window_ms(standing)
         if mine_at_ms > standing.now_ms:
-            named.setbacks = 0
-            self._named.plan(named, mine_at_ms)
-        elif not standing.is_funded or not await self._begin(named, standing):
-            self._set_back(named)
+            entry.setbacks = 0
+            self._assigned.plan(entry, mine_at_ms)
+        elif not standing.is_funded or not await self._begin(entry, standing):
+            self._retry_later(entry)
 
-    # --- By events
+    # --- Schedules by events
 
-    def _await(self, named: NamedSchedule, standing: ScheduleStanding, event: str) -> None:
-        """Follow the events of a schedule as long as it could begin something."""
+    def _follow_events(self, entry: NamedSchedule, standing: ScheduleStanding, event: str) -> None:
+        """Follow the events of a schedule while it could start an execution."""
         if _can_begin(standing):
-            self._awaited.follow(standing.schedule, event, named.since)
+            self._event_follower.follow(standing.schedule, event, entry.since)
             return
-        self._awaited.let_go(named.id)
+        self._event_follower.let_go(entry.id)
         if standing.state is ScheduleState.ACTIVE:
-            self._set_back(named)
+            self._retry_later(entry)
 
-    async def _told(self, place: Address, records: Sequence[EventRecord]) -> bool:
-        """Begin an execution for each of these events that counts, the oldest first.
+    async def _handle_events(self, schedule_id: Address, records: Sequence[EventRecord]) -> bool:
+        """Start an execution for each event that counts, the oldest first.
 
-        Those behind the first leader wait for its window to pass, and look again. False if
-        something counts that cannot begin now.
+        A leader that is not the first waits for the earlier windows to pass, and checks again.
+        Return False if an event counts but no execution can start now.
         """
-        looked = False
-        while named := self._named.get(place):
-            standing = await self._standing(named)
-            records = [each for each in records if standing and _counts(each, standing)]
+        has_waited = False
+        while entry := self._assigned.get(schedule_id):
+            standing = await self._standing(entry)
+            records = [record for record in records if standing and _counts(record, standing)]
             if standing is None or not records:
                 return True
-            first, window_ms = records[0], self._window_ms(standing)
+            event, window_ms = records[0], self._window_ms(standing)
             can_begin = _can_begin(standing)
-            if can_begin and window_ms and not looked:
-                await self._clock.wait_until((first.timestamp_ms or 0) + window_ms)
-                looked = True
+            if can_begin and window_ms and not has_waited:
+                await self._clock.wait_until((event.timestamp_ms or 0) + window_ms)
+                has_waited = True
                 continue
-            looked = False
-            if not (can_begin and await self._begin(named, standing, first.cursor)):
-                self._awaited.let_go(place)
-                self._set_back(named)
+            has_waited = False
+            if not (can_begin and await self._begin(entry, standing, event.cursor)):
+                self._event_follower.let_go(schedule_id)
+                self._retry_later(entry)
                 return False
             records = records[1:]
         return True
 
-    # --- By both
+    # --- All schedules
 
-    async def _standing(self, named: NamedSchedule) -> ScheduleStanding | None:
-        """How a schedule that names this leader stands; one that does not is forgotten.
+    async def _standing(self, entry: NamedSchedule) -> ScheduleStanding | None:
+        """Return the state of a schedule; forget it if it does not name this leader.
 
-        Return None, too, if its cursor was reset while it was read: another look is planned then.
+        Return None also if its cursor was reset during the read; another check is then planned.
         """
-        since = named.since
+        since = entry.since
         try:
-            schedule, order = await self._triggers.state(named.id)
+            schedule, order = await self._triggers.state(entry.id)
         except NotFoundError:
-            self._named.forget(named.id)
+            self._assigned.forget(entry.id)
             return None
         if self._chain.leader not in order.terms.leaders:
-            self._named.forget(named.id)
+            self._assigned.forget(entry.id)
             return None
-        named.owner = schedule.owner
-        began = await self._began(named, schedule)
-        standing = await self._triggers.standing(schedule, order, began, self._clock.now_ms())
-        is_current = self._named.is_named(named) and named.since == since
+        entry.owner = schedule.owner
+        executions = await self._uncollected(entry, schedule)
+        standing = await self._triggers.standing(schedule, order, executions, self._clock.now_ms())
+        is_current = self._assigned.is_named(entry) and entry.since == since
         return standing if is_current else None
 
-    async def _began(self, named: NamedSchedule, schedule: Schedule) -> Sequence[Execution]:
-        """What is not collected, also of what it began before it named this leader."""
-        if schedule.running > len(named.began) and not named.is_searched:
-            found = await self._triggers.uncollected(schedule.id)
-            self._named.note_all(named, (each.id for each in found))
-        return await self._triggers.executions(schedule, named.began)
+    async def _uncollected(self, entry: NamedSchedule, schedule: Schedule) -> Sequence[Execution]:
+        """Return the uncollected executions, including those started before it named the leader."""
+        if schedule.running > len(entry.began) and not entry.is_searched:
+            uncollected = await self._triggers.uncollected(schedule.id)
+            self._assigned.note_all(entry, (execution.id for execution in uncollected))
+        return await self._triggers.executions(schedule, entry.began)
 
     async def _begin(
-        self, named: NamedSchedule, standing: ScheduleStanding, event: Cursor | None = None
+        self, entry: NamedSchedule, standing: ScheduleStanding, event: Cursor | None = None
     ) -> bool:
         triggered = await self._triggers.begin(standing, event)
         if triggered is None:
             return False
-        self._named.note(named, triggered.execution)
-        named.setbacks = 0
+        self._assigned.note(entry, triggered.execution)
+        entry.setbacks = 0
         return True
 
     def _window_ms(self, standing: ScheduleStanding) -> int:
-        """How long the leaders before this one have."""
+        """Return the head start of the leaders named before this one, in ms."""
         return standing.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
 
 
@@ -232,18 +232,21 @@ def _can_begin(standing: ScheduleStanding) -> bool:
 
 
 def _counts(record: EventRecord, standing: ScheduleStanding) -> bool:
-    """Whether an event makes something due, if nothing else was begun since.
+    """Return whether an event starts an execution, if nothing else was started since.
 
-    Not if it or a later one did before, and not if it was told before events counted, in the pause
-    after another, or while an execution ran that it may not overlap.
+    It does not if this event or a later one already did. It also does not if it occurred before
+    events counted, in the pause after another event, or during an execution that it may not
+    overlap.
     """
-    schedule, told_at_ms = standing.schedule, record.timestamp_ms or 0
+    schedule, occurred_at_ms = standing.schedule, record.timestamp_ms or 0
     last = schedule.cursor
     if last and record.cursor.position <= (last.checkpoint, last.transaction, last.event):
         return False
-    if schedule.next_at_ms is None or told_at_ms < schedule.next_at_ms:
+    if schedule.next_at_ms is None or occurred_at_ms < schedule.next_at_ms:
         return False
     if standing.order.overlaps:
         return True
     is_taken = schedule.running > len(standing.left)
-    return not is_taken and all(each.ended_at_ms < told_at_ms for each in standing.left)
+    return not is_taken and all(
+        execution.ended_at_ms < occurred_at_ms for execution in standing.left
+    )

@@ -1,4 +1,4 @@
-"""Begins executions of schedules: simulated first, and sent if that begins one, and pays."""
+"""Starts executions of schedules, if a simulation shows that it starts one and pays."""
 
 from collections.abc import Collection, Sequence
 
@@ -32,13 +32,13 @@ from nexus_tools.sui.types.transaction import (
 
 _log = get_logger("nexus_tools.leader")
 
-# More than a trigger takes: for itself, and for each vertex with which an execution begins.
-_BYTES, _VERTEX_BYTES, _UNITS = 4_000, 1_000, 10_000
+# Upper bounds of a trigger: its own bytes, bytes for each start vertex, and gas units.
+_BASE_BYTES, _VERTEX_BYTES, _UNITS = 4_000, 1_000, 10_000
 _BYTE_MIST = 7_600
 
 
 class Triggers:
-    """What begins an execution of a schedule, and is paid for it."""
+    """Starts executions of schedules and is paid for that."""
 
     def __init__(
         self,
@@ -49,51 +49,52 @@ class Triggers:
         metrics: LeaderMetrics,
     ) -> None:
         self._chain = chain
-        self._verbs = Schedules(chain.client, chain.deployment)
+        self._commands = Schedules(chain.client, chain.deployment)
         self._workflows = workflows
         self._workers = workers
         self._sender = sender
         self._metrics = metrics
 
     async def state(self, schedule: Address) -> tuple[Schedule, Order]:
-        """A schedule as it is now, and to what its owner consented. Raises `schedule_unknown`."""
-        return await self._verbs.get(schedule), await self._verbs.order(schedule)
+        """Return a schedule and the order of its owner. Raises `schedule_unknown`."""
+        return await self._commands.get(schedule), await self._commands.order(schedule)
 
     async def executions(self, schedule: Schedule, began: Collection[Address]) -> list[Execution]:
-        """Those of these executions that a schedule has not collected, as they are now."""
-        found = await self._chain.objects([*began])
-        there = [self._chain.deployment.decode(each, Execution) for each in found if each]
-        return [each for each in there if each.schedule == schedule.id]
+        """Return the given executions that a schedule has not collected."""
+        objects = await self._chain.objects([*began])
+        executions = [self._chain.deployment.decode(value, Execution) for value in objects if value]
+        return [value for value in executions if value.schedule == schedule.id]
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
-        """All executions that a schedule has not collected, as far as the node keeps events."""
-        return await self._verbs.uncollected(schedule)
+        """Return all uncollected executions of a schedule for which the node has events."""
+        return await self._commands.uncollected(schedule)
 
     async def standing(
         self, schedule: Schedule, order: Order, began: Sequence[Execution], now_ms: int
     ) -> ScheduleStanding:
-        """How a schedule stands. Raises what is wrong with its workflow."""
+        """Return the state of a schedule. Raises the error of its workflow."""
         workflow = (await self._workflows.of(schedule.dag)).published
         now = {"now_ms": now_ms, "gas_price": self._workers.epoch.gas_price}
-        return await standing_of(self._verbs, schedule, order, workflow, began, **now)
+        return await standing_of(self._commands, schedule, order, workflow, began, **now)
 
     async def begin(
         self, standing: ScheduleStanding, event: Cursor | None = None
     ) -> ScheduleTriggered | None:
-        """Begin what is due, if something is, and it pays; what has ended is collected first.
+        """Start a due execution if it pays, after collecting executions that have ended.
 
-        With an `event`, what that makes due.
+        With an `event`, start the execution that the event triggers. Return None if nothing was
+        started.
         """
         builder = TransactionBuilder()
         schedule, order = standing.schedule, standing.order
-        ended = [each.execution for each in standing.left]
-        await self._verbs.add_trigger(builder, schedule, self._chain.leader, ended, event)
+        ended_ids = [collectable.execution for collectable in standing.left]
+        await self._commands.add_trigger(builder, schedule, self._chain.leader, ended_ids, event)
         (dag,) = await self._chain.objects([schedule.dag])
-        assert dag is not None  # it is frozen
+        assert dag is not None  # it is immutable
         vertices = len(self._chain.deployment.decode(dag, Dag).groups[order.group].vertices)
-        stored = _BYTES + _VERTEX_BYTES * vertices + order.values_bytes
+        stored = _BASE_BYTES + _VERTEX_BYTES * vertices + order.values_bytes
         budget_mist = stored * _BYTE_MIST + _UNITS * self._workers.epoch.gas_price
-        kind = await self._finished(builder)
+        kind = await self._finish(builder)
         async with self._workers.paying(budget_mist) as worker:
             draft = self._workers.draft(worker, kind, budget_mist)
             simulated = await simulate_transaction(self._chain.client.connection, draft)
@@ -101,7 +102,7 @@ class Triggers:
                 reason = str(simulated.effects.status.error)
                 _log.warning("trigger_refused", schedule=str(schedule.id), error=reason)
                 return None
-            triggered = self._triggered(simulated.events)
+            triggered = self._trigger_event(simulated.events)
             if triggered is None or _paid_mist(triggered) < simulated.cost.net:
                 return None
             signed = self._workers.sign(worker, kind, budget_mist)
@@ -109,24 +110,31 @@ class Triggers:
             worker.learn(executed)
             repaid_mist = worker.repaid_mist(executed, 0)
             self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
-            triggered = self._triggered(executed.events)
+            triggered = self._trigger_event(executed.events)
             paid_mist = _paid_mist(triggered) if triggered else 0
             _log.info("triggered", schedule=str(schedule.id), paid_mist=paid_mist)
             return triggered
 
-    def _triggered(self, events: Sequence[Event]) -> ScheduleTriggered | None:
-        """What a transaction with these events began; None if it is nothing."""
-        told = (parse_event(self._chain.deployment, event) for event in events)
-        return next((each for each in told if isinstance(each, ScheduleTriggered)), None)
+    def _trigger_event(self, events: Sequence[Event]) -> ScheduleTriggered | None:
+        """Return the execution start among a transaction's events, or None."""
+        parsed_events = (parse_event(self._chain.deployment, event) for event in events)
+        return next(
+            (
+                parsed_event
+                for parsed_event in parsed_events
+                if isinstance(parsed_event, ScheduleTriggered)
+            ),
+            None,
+        )
 
-    async def _finished(self, builder: TransactionBuilder) -> ProgrammableTransaction:
-        wanted = builder.unresolved()
-        found = await self._chain.objects([each.object_id for each in wanted])
-        known: dict[Address, ObjectArgument] = {}
-        for each, value in zip(wanted, found, strict=True):
+    async def _finish(self, builder: TransactionBuilder) -> ProgrammableTransaction:
+        unresolved = builder.unresolved()
+        objects = await self._chain.objects([argument.object_id for argument in unresolved])
+        arguments_by_id: dict[Address, ObjectArgument] = {}
+        for argument, value in zip(unresolved, objects, strict=True):
             if value is not None:
-                known[each.object_id] = _argument(value, mutable=each.mutable)
-        return builder.finish(known)
+                arguments_by_id[argument.object_id] = _argument(value, mutable=argument.mutable)
+        return builder.finish(arguments_by_id)
 
 
 def _paid_mist(triggered: ScheduleTriggered) -> int:

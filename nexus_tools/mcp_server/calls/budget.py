@@ -1,4 +1,4 @@
-"""What calls may cost together, and have cost."""
+"""The budget that limits the total cost of calls."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from nexus_tools.sui.support import units
 
 
 class Budget:
-    """An amount in MIST that calls share; None is without end.
+    """An amount in MIST that calls share; None means unlimited.
 
-    What a call may cost is reserved while it runs, and what it did cost is spent for good.
+    The maximum cost of a call is reserved while it runs. Its actual cost is then spent permanently.
     """
 
     def __init__(self, total_mist: int | None) -> None:
@@ -21,7 +21,11 @@ class Budget:
 
     @contextmanager
     def reserved(self, mist: int) -> Iterator["Reservation"]:
-        """Hold an amount for a call. Raises `budget_spent` if there is not as much left."""
+        """Reserve an amount in MIST for a call.
+
+        Raises:
+            NotNowError: with code `budget_spent` if the budget does not cover the amount.
+        """
         self._require(mist)
         reservation = Reservation()
         self._reserved_mist += mist
@@ -34,18 +38,18 @@ class Budget:
     def _require(self, mist: int) -> None:
         if self._total_mist is None:
             return
-        left = self._total_mist - self.spent_mist - self._reserved_mist
-        if mist > left:
+        remaining_mist = self._total_mist - self.spent_mist - self._reserved_mist
+        if mist > remaining_mist:
             raise NotNowError(
                 "budget_spent",
-                f"the call may cost {units.sui(mist)}, and {units.sui(max(0, left))} are left of"
-                f" the server's budget of {units.sui(self._total_mist)}",
-                hint="the operator can start the server with a larger --budget",
+                f"the call may cost {units.sui(mist)}, but only {units.sui(max(0, remaining_mist))}"
+                f" of the server's budget of {units.sui(self._total_mist)} remains",
+                hint="The operator can restart the server with a larger --budget.",
             )
 
 
 class Reservation:
-    """What a call has cost so far, in MIST: as long as nobody knows it, what it may have cost."""
+    """The cost of a call so far in MIST; while it is unknown, the maximum cost."""
 
     def __init__(self) -> None:
         self.spent_mist = 0
@@ -54,10 +58,11 @@ class Reservation:
     def sending(
         self, most_mist: int, warn: Callable[[str], None] = lambda _transaction: None
     ) -> Iterator[Callable[[int], None]]:
-        """The time in which a transaction is sent that takes so much at most.
+        """Account for a transaction of at most `most_mist` that is sent inside this context.
 
-        Gives what to tell how much it took. It has taken all of it where that is never told, unless
-        an error says what else it took. `warn` is told which transaction nobody knows about.
+        Yields a function that takes the actual cost. Without a call of it, the maximum counts as
+        spent, unless an error reports another cost. `warn` is called with the transaction if its
+        outcome is unknown.
         """
         self.spent_mist += most_mist
 

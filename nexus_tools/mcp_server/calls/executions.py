@@ -1,4 +1,4 @@
-"""Calls as executions of workflows, which Leaders carry."""
+"""Calls of workflows as executions, which Leaders dispatch."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -40,19 +40,18 @@ from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import Answer, Outcome
 from nexus_tools.workflow import Plan, Run
 
-# How long after its time an execution may take to end by itself.
+# The time after its deadline in which an execution may end by itself.
 _GRACE_S = 10.0
 
-# How long what is under way then may take: two windows of three minutes, which are the longest.
+# The time for pending invocations after that: two of the longest windows, three minutes each.
 _CLOSING_S = 370.0
 
 
 class ExecutionCalls:
-    """Begins executions within a budget, and follows them to their ends.
+    """Calls that start executions within a budget and follow them to their ends.
 
-    What they stored stays on chain, for their results are there. `leaders` is a list of one's own,
-    as `Executions.begin` takes it. `warn` is told, in a sentence, what an operator has to do
-    himself.
+    Executions are not deleted, because their results are on chain. `leaders` is a list of preferred
+    leaders, as in `Executions.begin`. `warn` is called with a sentence when an operator has to act.
     """
 
     def __init__(
@@ -72,10 +71,14 @@ class ExecutionCalls:
     async def call(
         self, offer: WorkflowOffer, arguments: Mapping[str, Any], progress: Progress
     ) -> Outcome:
-        """What an execution comes to; its variant says how it ended.
+        """Run an execution and return its outcome; the variant says how it ended.
 
-        Raises `budget_spent`, as `Executions.begin` does, or `not_followed` where nobody knows how
-        it ends. Once it is paid, a call that nobody waits for any more is carried on all the same.
+        A paid call continues even if its client has disconnected. Errors of `Executions.begin` are
+        passed on.
+
+        Raises:
+            NotNowError: with code `budget_spent`, or `not_followed` if the end of the execution is
+                unknown.
         """
         group, inputs = offer.definition.chosen(arguments)
         return await self._paid.carry(
@@ -83,7 +86,7 @@ class ExecutionCalls:
         )
 
     async def close(self) -> None:
-        """Give up what still runs; executions that go on are named in a warning."""
+        """Cancel the running calls; a warning names the executions that continue."""
         await self._paid.close()
 
     async def _call(
@@ -97,99 +100,111 @@ class ExecutionCalls:
             "max_outcome_bytes": offer.max_outcome_bytes,
             "lasts_ms": offer.definition.timeout_ms,
         }
-        rehearsed = await self._executions.rehearsal().begin(workflow, inputs, **terms)
-        most_mist = funds_mist + max(0, rehearsed.sent.cost.net)
+        simulation = await self._executions.rehearsal().begin(workflow, inputs, **terms)
+        most_mist = funds_mist + max(0, simulation.sent.cost.net)
         with self._budget.reserved(most_mist) as reservation:
             since = Cursor.after_checkpoint(await self._executions.client.latest_checkpoint())
             listener.require()
-            with reservation.sending(most_mist, self._warn_of_beginning) as took:
-                begun = await self._executions.begin(workflow, inputs, **terms)
-                took(self._taken_mist(begun))
-            with told_if_given_up(self._warn, _goes_on(begun.execution)):
-                assert isinstance(begun.sent, Executed)
-                digest = begun.sent.digest
-                await listener.hear(f"began: execution {begun.execution}, transaction {digest}")
-                await listener.hear(f"carried by {carried_by(begun.leaders)}")
-                followed = _Followed(begun.execution, workflow.plan, listener, since)
-                state = await self._ended(offer, followed, reservation)
+            with reservation.sending(most_mist, self._warn_of_start) as took:
+                started = await self._executions.begin(workflow, inputs, **terms)
+                took(self._taken_mist(started))
+            with told_if_given_up(self._warn, _continues(started.execution)):
+                assert isinstance(started.sent, Executed)
+                digest = started.sent.digest
+                await listener.hear(f"started: execution {started.execution}, transaction {digest}")
+                await listener.hear(f"assigned to {carried_by(started.leaders)}")
+                tracked = _TrackedExecution(started.execution, workflow.plan, listener, since)
+                state = await self._ended(offer, tracked, reservation)
         await listener.hear(f"{state.status.replace('_', ' ')}")
-        return _answer(state, followed.is_short)
+        return _answer(state, tracked.is_short)
 
-    def _warn_of_beginning(self, transaction: str) -> None:
+    def _warn_of_start(self, transaction: str) -> None:
         self._warn(
-            f"{transaction} may have begun an execution: `nexus-tools workflow executions` lists"
-            " yours"
+            f"{transaction} may have started an execution. Run `nexus-tools workflow executions` to"
+            " list your executions"
         )
 
-    def _taken_mist(self, begun: BegunExecution) -> int:
-        """What beginning took from the wallet: funds and gas, without what came back at once.
+    def _taken_mist(self, started: BegunExecution) -> int:
+        """Return the amount that the start took from the wallet, in MIST.
 
-        Whoever requests a run is paid what it stores, and the first ones are requested here: that
-        comes into the address balance. Where gas comes from there as well as from a coin, what came
-        back cannot be told, and is taken for nothing.
+        It consists of funds and gas, minus immediate payments. The requester of a run is paid for
+        storing its data, and the first runs are requested here, so the address balance receives
+        these payments. If gas is paid from the address balance as well as from a coin, the payments
+        cannot be determined and count as 0.
         """
-        effects = begun.sent.effects
-        change = effects.address_balance_change(self._executions.client.address, SUI)
+        effects = started.sent.effects
+        balance_change = effects.address_balance_change(self._executions.client.address, SUI)
         if effects.gas_object_index is None:
-            return -change
-        return begun.funds_mist + begun.sent.cost.net - max(0, change)
+            return -balance_change
+        return started.funds_mist + started.sent.cost.net - max(0, balance_change)
 
     async def _ended(
-        self, offer: WorkflowOffer, followed: "_Followed", reservation: Reservation
+        self, offer: WorkflowOffer, followed: "_TrackedExecution", reservation: Reservation
     ) -> ExecutionState:
-        """The execution once it has ended; what it left is spent no more. Raises `not_followed`."""
-        place = followed.execution
+        """Return the ended execution, and subtract its refund from the reservation.
+
+        Raises:
+            NotNowError: with code `not_followed` if the end of the execution is unknown.
+        """
+        execution_id = followed.execution
         try:
-            ended = await self._end(offer, followed, reservation)
-            reservation.spent_mist -= ended.refund_mist
-            return await self._executions.state(place)
+            end_event = await self._end(offer, followed, reservation)
+            reservation.spent_mist -= end_event.refund_mist
+            return await self._executions.state(execution_id)
         except NexusError as error:
             raise NotNowError(
                 "not_followed",
-                f"how the execution {place} ends is not known: {error.message}",
-                hint=f"`nexus-tools workflow show {place}` shows how far it is",
-                details={"execution": str(place)},
+                f"the end of the execution {execution_id} is unknown: {error.message}",
+                hint=f"Run `nexus-tools workflow show {execution_id}` to see its state.",
+                details={"execution": str(execution_id)},
             ) from error
 
     async def _end(
-        self, offer: WorkflowOffer, followed: "_Followed", reservation: Reservation
+        self, offer: WorkflowOffer, followed: "_TrackedExecution", reservation: Reservation
     ) -> ExecutionEnded:
-        """Follow an execution until it ends by itself, or is ended here. Raises `not_ended`."""
+        """Follow an execution until it ends, and end it here if it does not.
+
+        Raises:
+            NotNowError: with code `not_ended`.
+        """
         for patience_s in (offer.definition.timeout_ms / 1_000 + _GRACE_S, _CLOSING_S):
             try:
                 async with asyncio.timeout(patience_s):
                     return await self._follow(followed, reservation)
             except TimeoutError:
-                # No Leader ended it, so it is done here, for what it has left.
+                # No Leader ended the execution, so end it here and collect its remaining funds.
                 with reservation.sending(0) as took:
-                    sent = await self._executions.expire(followed.execution)
-                    took(sent.cost.net)
-            assert isinstance(sent, Executed)  # it is no rehearsal
-            if self._executions.has_emitted(sent, ExecutionRefunded):
-                refunded = self._executions.emitted(sent, ExecutionRefunded)
-                reservation.spent_mist -= followed.refund(sent.digest, refunded)
-            if self._executions.has_emitted(sent, ExecutionEnded):
-                return self._executions.emitted(sent, ExecutionEnded)
-            # What is under way is still closed, or expires, and then the next try ends it.
-        raise NotNowError("not_ended", "a run of it is still under way")
+                    transaction = await self._executions.expire(followed.execution)
+                    took(transaction.cost.net)
+            assert isinstance(transaction, Executed)  # not a simulation
+            if self._executions.has_emitted(transaction, ExecutionRefunded):
+                refunded = self._executions.emitted(transaction, ExecutionRefunded)
+                reservation.spent_mist -= followed.refund(transaction.digest, refunded)
+            if self._executions.has_emitted(transaction, ExecutionEnded):
+                return self._executions.emitted(transaction, ExecutionEnded)
+            # Pending invocations will be closed or expire. The next attempt then ends the
+            # execution.
+        raise NotNowError("not_ended", "one of its runs is still pending")
 
-    async def _follow(self, followed: "_Followed", reservation: Reservation) -> ExecutionEnded:
-        """Follow an execution to its end, and cancel it where its funds do not let it go on."""
+    async def _follow(
+        self, followed: "_TrackedExecution", reservation: Reservation
+    ) -> ExecutionEnded:
+        """Follow an execution to its end, and cancel it if its funds do not suffice."""
         client, deployment = self._executions.client, self._executions.deployment
         kinds = event_filter(deployment, *OF_EXECUTIONS, *OF_RUNS)
         async with aclosing(follow_events(client, kinds, followed.since)) as items:
             async for item in items:
                 if isinstance(item, EventRecord):
-                    ended = await self._take(item, followed, reservation)
-                    if ended is not None:
-                        return ended
+                    end_event = await self._handle_event(item, followed, reservation)
+                    if end_event is not None:
+                        return end_event
                 followed.since = item.cursor
         raise AssertionError("events are followed without end")
 
-    async def _take(
-        self, record: EventRecord, followed: "_Followed", reservation: Reservation
+    async def _handle_event(
+        self, record: EventRecord, followed: "_TrackedExecution", reservation: Reservation
     ) -> ExecutionEnded | None:
-        """Act on an event; return it if it is the end of the execution."""
+        """Handle an event, and return it if it is the end of the execution."""
         event = parse_event(self._executions.deployment, record.event)
         if not event or not await followed.takes(event):
             return None
@@ -202,15 +217,17 @@ class ExecutionCalls:
                 took((await self._executions.cancel(followed.execution)).cost.net)
         return None
 
-    async def _is_stuck(self, followed: "_Followed") -> bool:
-        """Whether it is short of funds, and nothing is under way that could bring some back."""
-        found = await self._executions.get(followed.execution)
-        is_over = found.ended_at_ms is not None or found.walks.ending is not None
-        return not is_over and not found.walks.under_way and found.funds < followed.needed_mist
+    async def _is_stuck(self, followed: "_TrackedExecution") -> bool:
+        """Return whether its funds do not suffice and no pending run can refund any."""
+        execution = await self._executions.get(followed.execution)
+        is_over = execution.ended_at_ms is not None or execution.walks.ending is not None
+        return (
+            not is_over and not execution.walks.under_way and execution.funds < followed.needed_mist
+        )
 
 
-class _Followed:
-    """An execution whose steps are told to whoever called it, those after `since`."""
+class _TrackedExecution:
+    """An execution whose steps after `since` are reported to the caller."""
 
     def __init__(self, execution: Address, plan: Plan, listener: Listener, since: Cursor) -> None:
         self.execution = execution
@@ -222,18 +239,18 @@ class _Followed:
         self._refunds: set[Digest] = set()
 
     def refund(self, transaction: Digest, event: ExecutionRefunded) -> int:
-        """Return the amount of a refund in MIST, or 0 if it is counted already."""
+        """Return the amount of a refund in MIST, or 0 if it was already counted."""
         amount_mist = 0 if transaction in self._refunds else event.amount_mist
         self._refunds.add(transaction)
         return amount_mist
 
     @property
     def is_short(self) -> bool:
-        """Whether its funds did not cover a step, once at least."""
+        """Whether its funds did not cover a step at least once."""
         return self.needed_mist > 0
 
     async def takes(self, event: RegistryEvent) -> bool:
-        """Whether an event is about it; if it is the end of a run, that is told."""
+        """Return whether an event concerns the execution; report it if a run has ended."""
         if not self._following.is_wanted(event):
             return False
         if isinstance(event, ExecutionShort):
@@ -258,21 +275,21 @@ class _Followed:
         return ""
 
 
-def _goes_on(place: Address) -> str:
+def _continues(execution_id: Address) -> str:
     return (
-        f"the execution {place} goes on: `nexus-tools workflow watch {place}` follows it,"
-        f" `nexus-tools workflow cancel {place}` ends it"
+        f"the execution {execution_id} continues. Run `nexus-tools workflow watch {execution_id}`"
+        f" to follow it, or `nexus-tools workflow cancel {execution_id}` to end it"
     )
 
 
-def _answer(state: ExecutionState, was_short: bool) -> Answer:
-    """The end of an execution as the answer of a tool."""
+def _answer(state: ExecutionState, lacked_funds: bool) -> Answer:
+    """Return the end of an execution as the answer of a tool."""
     ports: dict[str, Any] = {"execution": str(state.execution.id), "outputs": state.outputs()}
     if state.early_end:
-        why = ", for its funds did not cover its next step" if was_short else ""
-        ports = {"reason": f"{state.early_end}{why}"} | ports
+        cause = ", because its funds did not cover its next step" if lacked_funds else ""
+        ports = {"reason": f"{state.early_end}{cause}"} | ports
     if state.failures:
-        ports["failures"] = [each.sentence for each in state.failures]
+        ports["failures"] = [failure.sentence for failure in state.failures]
     if state.waiting:
-        ports["waiting"] = [each.sentence for each in state.waiting]
+        ports["waiting"] = [step.sentence for step in state.waiting]
     return Answer(variant_of(state.status), ports)

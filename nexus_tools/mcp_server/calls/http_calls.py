@@ -1,4 +1,4 @@
-"""Calls that go straight to a tool's URL, as carefully as a Leader's do."""
+"""Calls that go directly to a tool's URL, with the same checks as those of a Leader."""
 
 import asyncio
 import secrets
@@ -24,19 +24,23 @@ from nexus_tools.mcp_server.catalogue.registry_catalogue import Offer
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Failure, FailureReason, Outcome, canonical_json, outcome_bytes
 
-# Until when calls are repeated that reached nobody, in times of a tool's own timeout.
+# The time in which unreachable tools are called again, as a multiple of the tool's timeout.
 _TIMEOUTS = 2
 
 
 def direct_config(options: Mapping[str, Any]) -> LeaderConfig:
-    """The configuration for what `reach` says; no journal is kept. Raises `config_invalid`."""
-    given = {name: value for name, value in options.items() if value is not None}
-    return LeaderConfig.load({}, journal=Path(), **given)
+    """Return the configuration for the given network policy options, without a journal.
+
+    Raises:
+        ValidationError: with code `config_invalid`.
+    """
+    set_options = {name: value for name, value in options.items() if value is not None}
+    return LeaderConfig.load({}, journal=Path(), **set_options)
 
 
 @asynccontextmanager
 async def direct_calls(config: LeaderConfig) -> AsyncIterator["DirectCalls"]:
-    """The time in which tools can be called."""
+    """Provide direct calls of tools inside this context."""
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
     with closing(SystemResolver()) as resolve:
         client = guarded_client(guard, resolve, max_connections=config.max_concurrent)
@@ -48,9 +52,9 @@ async def direct_calls(config: LeaderConfig) -> AsyncIterator["DirectCalls"]:
 
 
 class DirectCalls:
-    """Calls tools within a Leader's bounds: addresses, sizes, times, retries, both schemas.
+    """Direct calls within a Leader's limits for addresses, sizes, times, retries, and schemas.
 
-    Nothing is written on chain, and nobody is paid.
+    Nothing is written on chain, and no one is paid.
     """
 
     def __init__(
@@ -65,17 +69,20 @@ class DirectCalls:
         self,
         offer: Offer,
         ports: dict[str, Any],
-        progress: Progress,  # noqa: ARG002 - there is nothing to tell before the response
+        progress: Progress,  # noqa: ARG002 - there is no progress before the response
     ) -> Outcome:
-        """What the call came to.
+        """Call the tool and return its outcome.
 
-        Raises `address_refused`, or `input_invalid` for ports that are too large.
+        Raises:
+            NexusError: with code `address_refused`, or `input_invalid` if the ports are too large.
         """
         definition, tool = offer.definition, offer.found.tool
         self._guard.check_url(definition.url)
         body = canonical_json(ports)
         if len(body) > self._config.max_request_bytes:
-            raise ValidationError("input_invalid", "the ports are too large")
+            limit = self._config.max_request_bytes
+            message = f"expected at most {limit} bytes of ports, got {len(body)}"
+            raise ValidationError("input_invalid", message)
         problem = await self._meta.problem(tool.id, offer.found.version, definition)
         if problem:
             return Failure(FailureReason.DEFINITION_MISMATCH, problem)
@@ -86,7 +93,7 @@ class DirectCalls:
 
 
 def _call(offer: Offer, body: bytes) -> ToolCall:
-    """One call, under an id of its own: to the tool it looks like an invocation."""
+    """Return a call with a random ID, which looks like an invocation to the tool."""
     definition = offer.definition
     seconds = _TIMEOUTS * definition.timeout_ms / 1000
     return ToolCall(
@@ -99,6 +106,6 @@ def _call(offer: Offer, body: bytes) -> ToolCall:
         deadline=asyncio.get_running_loop().time() + seconds,
         max_outcome_bytes=MAX_OUTCOME_BYTES,
         keys=offer.found.tool.keys.keys,
-        signers=(),  # nothing is settled on chain by this answer
+        signers=(),  # this answer settles nothing on chain
         validator=offer.interface.validator,
     )

@@ -1,4 +1,4 @@
-"""Calls as invocations on chain, which a Leader carries and closes."""
+"""Calls of tools as on-chain invocations, which a Leader dispatches and closes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,11 +16,11 @@ from nexus_tools.tool import Failure, FailureReason, Outcome
 
 
 class OnChainCalls:
-    """Requests invocations within a budget, waits for their outcomes, and deletes them.
+    """Calls that request invocations within a budget, wait for outcomes, and delete them.
 
-    `max_outcome_bytes` is how large an outcome may be; what it does not use is refunded. `leaders`
-    is a list of one's own, as `Invocations.request` takes it. `warn` is told, in a sentence, what
-    an operator has to do himself.
+    `max_outcome_bytes` is the maximum size of an outcome; the unused part is refunded. `leaders` is
+    a list of preferred leaders, as in `Invocations.request`. `warn` is called with a sentence when
+    an operator has to act.
     """
 
     def __init__(
@@ -40,51 +40,58 @@ class OnChainCalls:
         self._paid = PaidCalls()
 
     async def call(self, offer: Offer, ports: dict[str, Any], progress: Progress) -> Outcome:
-        """The outcome as the chain has it.
+        """Request an invocation and return its on-chain outcome.
 
-        Raises `budget_spent`, as `Invocations.request` does, or `not_closed` if no Leader works.
-        Once it is paid, a call that nobody waits for any more is carried on all the same.
+        A paid call continues even if its client has disconnected. Errors of `Invocations.request`
+        are passed on.
+
+        Raises:
+            NotNowError: with code `budget_spent`, or `not_closed` if no Leader responds.
         """
         return await self._paid.carry(lambda listener: self._call(offer, ports, listener), progress)
 
     async def close(self) -> None:
-        """Give up what still runs; invocations that stay open are named in a warning."""
+        """Cancel the running calls; a warning names the invocations that stay open."""
         await self._paid.close()
 
     async def _call(self, offer: Offer, ports: dict[str, Any], listener: Listener) -> Outcome:
         tool = offer.found.tool
         limit = max(self._max_outcome_bytes, tool.min_outcome_bytes)
         prepaid = await self._invocations.quote(tool, ports, limit)
-        named = await self._invocations.leaders_for(tool, self._leaders)
-        terms: Any = {"leaders": named, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
-        rehearsed, _ = await self._invocations.rehearsal().request(tool, ports, **terms)
-        most_mist = prepaid + max(0, rehearsed.cost.net)
+        leaders = await self._invocations.leaders_for(tool, self._leaders)
+        terms: Any = {"leaders": leaders, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
+        simulation, _ = await self._invocations.rehearsal().request(tool, ports, **terms)
+        most_mist = prepaid + max(0, simulation.cost.net)
         with self._budget.reserved(most_mist) as reservation:
             listener.require()
             with reservation.sending(most_mist, self._warn_of_request) as took:
-                sent, place = await self._invocations.request(tool, ports, **terms)
+                sent, invocation_id = await self._invocations.request(tool, ports, **terms)
                 took(prepaid + sent.cost.net)
-            with told_if_given_up(self._warn, _is_open(place)):
+            with told_if_given_up(self._warn, _open_warning(invocation_id)):
                 assert isinstance(sent, Executed)
                 requested = self._invocations.emitted(sent, InvocationRequested)
-                await listener.hear(f"requested: invocation {place}, transaction {sent.digest}")
+                await listener.hear(
+                    f"requested: invocation {invocation_id}, transaction {sent.digest}"
+                )
                 await listener.hear(f"assigned to {carried_by(requested.leaders)}")
-                outcome, digest = await self._closed(place, reservation)
-        how = "failed" if isinstance(outcome, Failure) else "settled"
-        await listener.hear(f"{how} in the transaction {digest}")
+                outcome, digest = await self._closed(invocation_id, reservation)
+        result = "failed" if isinstance(outcome, Failure) else "settled"
+        await listener.hear(f"{result} in the transaction {digest}")
         return outcome
 
     def _warn_of_request(self, transaction: str) -> None:
         self._warn(
-            f"{transaction} may have requested an invocation: `nexus-tools invocation list` lists"
-            " those that are open"
+            f"{transaction} may have requested an invocation. Run `nexus-tools invocation list` to"
+            " list open invocations"
         )
 
     async def _closed(self, place: Address, reservation: Reservation) -> tuple[Outcome, str]:
-        """What an invocation came to, and in which transaction; it is deleted then."""
+        """Return the outcome of an invocation and its transaction, and delete the invocation."""
         try:
             outcome = await self._invocations.wait(place)
-        except OutputInvalidError:  # it stays on chain, where the answer can be inspected
+        except (
+            OutputInvalidError
+        ):  # the invocation stays on chain, so that the operator can inspect the answer
             closing = await self._invocations.closing(place)
             reservation.spent_mist -= closing.refund_mist if closing else 0
             raise
@@ -101,7 +108,7 @@ class OnChainCalls:
         return outcome, "" if closed is None else str(closed.previous_transaction)
 
     async def _delete(self, place: Address, reservation: Reservation) -> bool:
-        """Take the refund and the rebate; that this fails does not make an outcome worse."""
+        """Collect the refund and the rebate; a failure does not affect the outcome."""
         try:
             closing = await self._invocations.closing(place)
             with reservation.sending(0) as took:
@@ -109,18 +116,18 @@ class OnChainCalls:
                 took(deleted.cost.net)
             closing = closing or self._invocations.emitted(deleted, InvocationExpired)
         except NexusError as error:
-            self._warn(f"the invocation {place} could not be deleted: {error.message}")
+            self._warn(f"cannot delete the invocation {place}: {error.message}")
             return False
         reservation.spent_mist -= closing.refund_mist
         return True
 
 
-def _is_open(place: Address) -> str:
+def _open_warning(invocation_id: Address) -> str:
     return (
-        f"still open: `nexus-tools tool outcome {place} --delete` deletes it once it is closed or"
-        " expired"
+        f"still open: run `nexus-tools tool outcome {invocation_id} --delete` to delete it after it"
+        " is closed or expired"
     )
 
 
 def _expired() -> NotNowError:
-    return NotNowError("expired", "no leader closed the invocation in time: it cost its gas only")
+    return NotNowError("expired", "no leader closed the invocation in time. Only gas was spent")

@@ -1,4 +1,4 @@
-"""Calls that are paid for: each is brought to its end, whoever still waits for it."""
+"""Paid calls, each of which runs to its end even if its client has disconnected."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -11,32 +11,33 @@ from nexus_tools.tool import Outcome
 
 
 class Listener:
-    """Whoever made the call, who may be gone before it ends."""
+    """The client of a call, which may disconnect before the call ends."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self.is_gone = False
 
     async def hear(self, sentence: str) -> None:
-        """Tell how far the call is."""
+        """Report progress to the client."""
         if self.is_gone:
             return
         try:
             await self._progress(sentence)
-        except Exception:  # noqa: BLE001 - the edge to a client: its going ends no paid call
+        except Exception:  # noqa: BLE001 - a disconnected client must not end a paid call
             self.is_gone = True
 
     def require(self) -> None:
-        """Give the call up if nobody waits for it any more: before it is paid, that costs nothing.
+        """Cancel the call if its client has disconnected; before the payment this costs nothing.
 
-        Raises `CancelledError`.
+        Raises:
+            CancelledError: if the client has disconnected.
         """
         if self.is_gone:
             raise asyncio.CancelledError
 
 
 class PaidCalls:
-    """The calls that run."""
+    """The running calls."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Outcome]] = set()
@@ -44,7 +45,7 @@ class PaidCalls:
     async def carry(
         self, call: Callable[[Listener], Coroutine[Any, Any, Outcome]], progress: Progress
     ) -> Outcome:
-        """What a call comes to. Once it is paid it is carried on, whether anybody waits or not."""
+        """Run a call and return its outcome; a paid call continues without its client."""
         listener = Listener(progress)
         task = asyncio.create_task(call(listener))
         self._running.add(task)
@@ -55,7 +56,7 @@ class PaidCalls:
             listener.is_gone = True
 
     async def close(self) -> None:
-        """Give up what still runs."""
+        """Cancel the running calls."""
         running = tuple(self._running)
         for task in running:
             task.cancel()
@@ -64,7 +65,7 @@ class PaidCalls:
 
 @contextmanager
 def told_if_given_up(warn: Callable[[str], None], sentence: str) -> Iterator[None]:
-    """Warn an operator of what stays on chain where its call is given up."""
+    """Warn the operator about an object that stays on chain if its call is cancelled."""
     try:
         yield
     except asyncio.CancelledError:
@@ -73,5 +74,5 @@ def told_if_given_up(warn: Callable[[str], None], sentence: str) -> Iterator[Non
 
 
 def carried_by(leaders: tuple[Address, ...]) -> str:
-    """Who carries a call, in the order in which they do."""
+    """Return the leaders that dispatch a call, in their order."""
     return f"the leader {leaders[0]}" + (f", or else {leaders[1]}" if leaders[1:] else "")

@@ -1,4 +1,4 @@
-"""What an MCP server offers: definitions by page, one by its FQN or name, and a way to call it."""
+"""The catalogue of an MCP server: pages of definitions, lookup by FQN or name, and calls."""
 
 import asyncio
 import re
@@ -11,22 +11,22 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.export import Lendable
 from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition, ToolFqn
 
-# How many pages are read to find a name that was not listed here.
+# The number of pages that are read to find a name that this process has not listed.
 _MAX_PAGES = 1_000
 _LIFETIME_S = 5.0
 _MAX_DEFINITIONS_KEPT = 2_000
 _CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 Progress = Callable[[str], Awaitable[None]]
-"""Tells the one who called, in a sentence, how far the call is."""
+"""A function that reports the progress of a call to its client, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class CataloguePage:
-    """Some definitions, and the cursor of the next page; None if this is the last.
+    """A page of definitions, with the cursor of the next page; None if this is the last.
 
-    `prices_mist` is what an invocation of each costs, where that is known, and with how much an
-    execution of a workflow begins.
+    `prices_mist` holds the known prices of invocations, and for workflows the initial funds of an
+    execution.
     """
 
     definitions: tuple[Lendable, ...]
@@ -35,47 +35,53 @@ class CataloguePage:
 
 
 class Catalogue(Protocol):
-    """Nexus tools, and what is called as one, wherever they are and however they are reached.
+    """A source of Nexus tools and of workflows in the form of tools, with a way to call them.
 
-    Methods run at once for several clients. A `NexusError` of theirs is told to the client, any
-    other exception is a defect and is not.
+    Methods run concurrently for several clients. Clients receive the message of a `NexusError`. Any
+    other exception is a defect, and clients do not receive its message.
     """
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """At most `limit` definitions from `cursor` on, None for the first.
+        """Return at most `limit` definitions from `cursor` on; None starts at the first.
 
-        Raises `ValidationError` with code `cursor_invalid` for a cursor that it did not give.
+        Raises:
+            ValidationError: with code `cursor_invalid` for a cursor that the catalogue did not
+                issue.
         """
         ...
 
     async def find(self, fqn: ToolFqn) -> Lendable | None:
-        """The definition as it is now; None if there is no such tool any more."""
+        """Return the current definition, or None if the tool no longer exists."""
         ...
 
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Invoke the tool once; `ports` has been checked as `check_arguments` does.
+        """Invoke the tool once; `check_arguments` has already checked `ports`.
 
-        When the client gives up, the call is cancelled.
+        The call is cancelled when the client gives up.
         """
         ...
 
 
 def check_arguments(definition: Lendable, arguments: Mapping[str, Any]) -> None:
-    """Hold the arguments for a tool against its schema. Raises `input_invalid`.
+    """Check the arguments of a tool against its schema.
 
-    Those for a workflow go to several tools: whoever begins it holds them against theirs.
+    The arguments of a workflow go to several tools, whose schemas are checked at the start of the
+    execution.
+
+    Raises:
+        ValidationError: with code `input_invalid`.
     """
     if isinstance(definition, ToolDefinition):
         InterfaceValidator(definition).check_input(arguments)
 
 
 class KeptPages:
-    """The pages of a list in which places are numbers, and a cursor is one of them.
+    """A cache for the pages of a list in which cursors are positions.
 
-    A page is kept for a few seconds, because clients ask for all of them again and again; of many,
-    the newest are.
+    A page is kept for a few seconds, because clients request all pages repeatedly. If there are too
+    many definitions, only the newest pages are kept.
     """
 
     def __init__(self, read: Callable[[int, int], Awaitable[CataloguePage]]) -> None:
@@ -83,8 +89,12 @@ class KeptPages:
         self._kept: dict[tuple[int, int], tuple[CataloguePage, asyncio.TimerHandle]] = {}
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """The page, read from a place up to a limit. Raises `cursor_invalid`."""
-        key = (_place(cursor), limit)
+        """Return the page of at most `limit` definitions at a cursor.
+
+        Raises:
+            ValidationError: with code `cursor_invalid`.
+        """
+        key = (_position(cursor), limit)
         if key in self._kept:
             return self._kept[key][0]
         page = await self._read(*key)
@@ -92,7 +102,7 @@ class KeptPages:
         return page
 
     def _keep(self, key: tuple[int, int], page: CataloguePage) -> None:
-        self._drop(key)  # who asked at the same time has read it, too
+        self._drop(key)  # a concurrent request may have stored the same page
         timer = asyncio.get_running_loop().call_later(_LIFETIME_S, self._drop, key)
         self._kept[key] = page, timer
         while len(self._kept) > 1 and self._definitions() > _MAX_DEFINITIONS_KEPT:
@@ -103,23 +113,23 @@ class KeptPages:
             self._kept.pop(key)[1].cancel()
 
     def _definitions(self) -> int:
-        """How many are kept; a page counts as one more, for it may be empty."""
+        """Return the number of cached definitions, plus one per page because pages may be empty."""
         return sum(len(page.definitions) + 1 for page, _ in self._kept.values())
 
 
-def _place(cursor: str | None) -> int:
+def _position(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not _CURSOR.fullmatch(cursor):
-        raise ValidationError("cursor_invalid", "the cursor is none of this registry")
+        raise ValidationError("cursor_invalid", "the cursor was not issued by this registry")
     return int(cursor)
 
 
 class ToolNames:
-    """The FQNs of the names that were given out; a name is looked up and never taken apart.
+    """The FQNs by the names that the server has listed; names are looked up and never parsed.
 
-    A client may know a name from another process: then the catalogue is read until it is met, and
-    after a reading that did not meet its name not again for `patience_s`.
+    A client may know a name from another process. Then the catalogue is read until the name occurs.
+    After a reading without success, it is not read again for `patience_s`.
     """
 
     def __init__(
@@ -139,18 +149,18 @@ class ToolNames:
         self._read_until = 0.0
 
     def give(self, definitions: Iterable[Lendable]) -> None:
-        """Remember the names of what is listed; a name keeps the FQN that it had first."""
+        """Register the names of listed definitions; a name keeps its first FQN."""
         for definition in definitions:
             self._fqns.setdefault(self._name(definition.fqn), definition.fqn)
 
     async def find(self, name: str) -> ToolFqn | None:
-        """The FQN behind a name; None if nothing in the catalogue has it."""
+        """Return the FQN of a name, or None if the catalogue does not have it."""
         if name not in self._fqns:
             async with self._reading:
-                await self._read_on(name)
+                await self._read_until_found(name)
         return self._fqns.get(name)
 
-    async def _read_on(self, name: str) -> None:
+    async def _read_until_found(self, name: str) -> None:
         if name in self._fqns or time.monotonic() < self._read_until:
             return
         cursor: str | None = None

@@ -1,4 +1,4 @@
-"""Several catalogues as one."""
+"""A catalogue that combines several catalogues."""
 
 import re
 from typing import Any
@@ -12,38 +12,46 @@ _CURSOR = re.compile(r"([0-9]{1,3}):(.*)", re.ASCII | re.DOTALL)
 
 
 class JointCatalogue:
-    """What each of them has, one after the other; of two with one FQN, the first is called.
+    """The concatenation of catalogues; of two tools with one FQN, the first is called.
 
-    A cursor is the number of a catalogue, and a cursor of that one.
+    A cursor consists of the number of a catalogue and a cursor of that catalogue.
     """
 
     def __init__(self, *catalogues: Catalogue) -> None:
         self._catalogues = catalogues
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """A page of one of them. Raises `cursor_invalid`."""
-        number, inner = self._place(cursor)
-        page = await self._catalogues[number].page(inner, limit)
-        following = None
+        """Return a page of one of the catalogues.
+
+        Raises:
+            ValidationError: with code `cursor_invalid`.
+        """
+        index, inner_cursor = self._place(cursor)
+        page = await self._catalogues[index].page(inner_cursor, limit)
+        next_cursor = None
         if page.next_cursor is not None:
-            following = f"{number}:{page.next_cursor}"
-        elif number + 1 < len(self._catalogues):
-            following = f"{number + 1}:"
-        return CataloguePage(page.definitions, following, page.prices_mist)
+            next_cursor = f"{index}:{page.next_cursor}"
+        elif index + 1 < len(self._catalogues):
+            next_cursor = f"{index + 1}:"
+        return CataloguePage(page.definitions, next_cursor, page.prices_mist)
 
     async def find(self, fqn: ToolFqn) -> Lendable | None:
-        """The definition as it is now, in the first that has it."""
-        found = await self._find(fqn)
-        return None if found is None else found[1]
+        """Return the current definition in the first catalogue that has it."""
+        match = await self._find(fqn)
+        return None if match is None else match[1]
 
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Have the catalogue call it that has it. Raises `tool_not_active` if none has."""
-        found = await self._find(definition.fqn)
-        if found is None:
-            raise NotNowError("tool_not_active", f"{definition.fqn} is not on offer any more")
-        return await found[0].call(found[1], ports, progress)
+        """Call the tool through the first catalogue that has it.
+
+        Raises:
+            NotNowError: with code `tool_not_active` if no catalogue has it.
+        """
+        match = await self._find(definition.fqn)
+        if match is None:
+            raise NotNowError("tool_not_active", f"{definition.fqn} is no longer available")
+        return await match[0].call(match[1], ports, progress)
 
     async def _find(self, fqn: ToolFqn) -> tuple[Catalogue, Lendable] | None:
         for catalogue in self._catalogues:
@@ -57,5 +65,5 @@ class JointCatalogue:
             return 0, None
         match = _CURSOR.fullmatch(cursor)
         if match is None or int(match[1]) >= len(self._catalogues):
-            raise ValidationError("cursor_invalid", "the cursor is none of this server")
+            raise ValidationError("cursor_invalid", "the cursor was not issued by this server")
         return int(match[1]), match[2] or None

@@ -1,4 +1,4 @@
-"""A catalogue that opens once the network responds; until then each request learns why not."""
+"""A catalogue that opens once the network responds; until then requests report the error."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -16,9 +16,9 @@ _log = get_logger("nexus_tools.mcp_server.catalogue.lazy_catalogue")
 
 
 class LateCatalogue:
-    """The catalogue that `connect` opens with its origins, at the first request or a later one.
+    """A catalogue that `connect` opens together with its origins, on the first successful request.
 
-    It stays open while `running()` lasts. Every method raises the `NexusError` of the attempt.
+    It stays open while `running()` is active. Every method raises the `NexusError` of the attempt.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class LateCatalogue:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Let the catalogue be opened, and close it in the end."""
-        # One task enters and leaves the connection, whichever request asked for it.
+        """Allow requests to open the catalogue, and close it at the end."""
+        # The same task must open and close the connection, whichever request needs it.
         keeper = asyncio.create_task(self._keep())
         try:
             yield
@@ -53,7 +53,7 @@ class LateCatalogue:
         return await catalogue.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> Lendable | None:
-        """Return the definition as it is now."""
+        """Return the current definition."""
         catalogue, _ = await self.opened()
         return await catalogue.find(fqn)
 
@@ -92,4 +92,4 @@ class LateCatalogue:
         attempt, self._attempt = self._attempt, None
         if attempt is not None and not attempt.done():
             attempt.set_exception(error)
-            attempt.exception()  # nobody may have waited
+            attempt.exception()  # marks the exception as retrieved if no request waits

@@ -1,4 +1,4 @@
-"""What clients were told that calls cost: nobody pays more without having heard of it."""
+"""The prices that clients have seen, so that no client pays a higher price without notice."""
 
 from collections.abc import Mapping
 
@@ -8,27 +8,30 @@ from nexus_tools.tool import ToolFqn
 
 
 class ListedPrices:
-    """The prices of tools, and what executions of workflows begin with, as clients know them."""
+    """The listed prices of tools and the listed initial funds of workflow executions, in MIST."""
 
     def __init__(self) -> None:
         self._known: dict[ToolFqn, int] = {}
 
     def tell(self, prices_mist: Mapping[ToolFqn, int]) -> None:
-        """Remember what is listed now."""
+        """Record the prices that are listed now."""
         self._known |= prices_mist
 
     def check(self, fqn: ToolFqn, price_mist: int) -> None:
-        """Raise `price_raised` before a call at a price that nobody was told.
+        """Raise an error before a call at a price above the listed one.
 
-        It is told thereby: the next call is one by somebody who knows it.
+        The error reports the new price, so the next call at that price is accepted.
+
+        Raises:
+            NotNowError: with code `price_raised`.
         """
         listed_mist = self._known.get(fqn, price_mist)
         self._known[fqn] = price_mist
         if price_mist > listed_mist:
             raise NotNowError(
                 "price_raised",
-                f"a call of {fqn} takes {units.sui(price_mist)} now; it was listed with"
+                f"a call of {fqn} now costs {units.sui(price_mist)}; the listed price was"
                 f" {units.sui(listed_mist)}",
-                hint="call it again if it is worth that",
+                hint="Call it again to accept the new price.",
                 details={"price_mist": price_mist, "listed_mist": listed_mist},
             )

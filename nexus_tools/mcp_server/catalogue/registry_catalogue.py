@@ -1,4 +1,4 @@
-"""The registry on chain as the catalogue of an MCP server: which tools are on offer, and calls."""
+"""The catalogue of the on-chain registry for an MCP server, with calls of its tools."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,33 +20,33 @@ from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
 _INTERFACES_KEPT = 4_096
 
 
-# What one page reads at most: behind a filter that little passes, pages are short or empty.
+# Limits for the reads of one page. With a selective filter, pages are short or empty.
 _NAMES_AT_ONCE = 200
 _NAMES_PER_PAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool as it stands on chain, with its definition checked and its schemas compiled."""
+    """A tool with its current on-chain state, a validated definition, and compiled schemas."""
 
     found: FoundTool
     interface: Interface
 
     @property
     def definition(self) -> ToolDefinition:
-        """What it is."""
+        """The tool's definition."""
         return self.interface.definition
 
     @property
     def place(self) -> int:
-        """Its place in the registry's list."""
+        """The position in the registry's list."""
         return self.found.tool.index
 
 
 class Offers:
-    """The tools that are active, reached by HTTP, well-defined, and let pass by the filter.
+    """The tools that are active, off-chain, valid, and pass the filter.
 
-    `max_price_mist` is what an invocation of one may cost at most.
+    `max_price_mist` is the maximum price of an invocation in MIST.
     """
 
     def __init__(
@@ -62,23 +62,27 @@ class Offers:
         self._interfaces = Interfaces(_INTERFACES_KEPT)
 
     async def state(self) -> RegistryState:
-        """The registry itself, with the list of names."""
+        """Return the registry object with its list of names."""
         return await self._registry.state()
 
     async def between(self, state: RegistryState, begin: int, end: int) -> list[Offer]:
-        """What is on offer of the registrations from `begin` up to `end`, which is excluded."""
+        """Return the offered tools among the registrations from `begin` to `end`, exclusive."""
         return await self._read(await self._registry.fqns(state, begin, end))
 
     async def find(self, fqn: ToolFqn) -> Offer | None:
-        """The tool as it is now, or None if it is not on offer."""
+        """Return the current tool, or None if it is not offered."""
         return next(iter(await self._read([fqn])), None)
 
     async def _read(self, fqns: Sequence[ToolFqn]) -> list[Offer]:
         registry = self._registry.deployment.tool_registry
-        named = await admitted(self._registry, self._filter, fqns)
-        values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in named])
+        admitted_fqns = await admitted(self._registry, self._filter, fqns)
+        values = await self._registry.client.objects(
+            [tool_id(registry, fqn) for fqn in admitted_fqns]
+        )
         offers = [
-            self._offer(fqn, value) for fqn, value in zip(named, values, strict=True) if value
+            self._offer(fqn, value)
+            for fqn, value in zip(admitted_fqns, values, strict=True)
+            if value
         ]
         return [offer for offer in offers if offer is not None]
 
@@ -86,12 +90,14 @@ class Offers:
         if value is None:
             return None
         with leaves_out(fqn):
-            found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
-            tool = found.tool
-            is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
-            if is_dear or not tool.is_active or not self._filter.admits(tool):
+            found_tool = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
+            tool = found_tool.tool
+            is_too_expensive = (
+                self._max_price_mist is not None and tool.price_mist > self._max_price_mist
+            )
+            if is_too_expensive or not tool.is_active or not self._filter.admits(tool):
                 return None
-            offer = Offer(found, self._interfaces.of(found))
+            offer = Offer(found_tool, self._interfaces.of(found_tool))
             return offer if offer.definition.type is ToolType.OFFCHAIN else None
         return None
 
@@ -99,12 +105,12 @@ class Offers:
 async def admitted(
     registry: ToolRegistry, tool_filter: ToolFilter, fqns: Sequence[ToolFqn]
 ) -> list[ToolFqn]:
-    """Those that pass by their name and its owner."""
-    named = [fqn for fqn in fqns if tool_filter.admits_name(fqn)]
+    """Return the FQNs whose name and owner pass the filter."""
+    matching = [fqn for fqn in fqns if tool_filter.admits_name(fqn)]
     if tool_filter.owner is None:
-        return named
-    owners = await registry.owners(fqn.unversioned for fqn in named)
-    return [fqn for fqn in named if owners.get(fqn.unversioned) == tool_filter.owner]
+        return matching
+    owners = await registry.owners(fqn.unversioned for fqn in matching)
+    return [fqn for fqn in matching if owners.get(fqn.unversioned) == tool_filter.owner]
 
 
 class Calls(Protocol):
@@ -116,10 +122,10 @@ class Calls(Protocol):
 
 
 class RegistryCatalogue:
-    """The tools on offer, in the order of their registration.
+    """The offered tools in the order of their registration.
 
-    A cursor is a place in the registry's list of names. Where calls are paid, `prices` are those
-    that clients know.
+    A cursor is a position in the registry's list of names. If calls are paid, `prices` are those
+    that clients have seen.
     """
 
     def __init__(self, offers: Offers, calls: Calls, prices: ListedPrices | None = None) -> None:
@@ -129,24 +135,25 @@ class RegistryCatalogue:
         self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """Up to `limit` definitions; only one without a next cursor is the last page."""
+        """Return at most `limit` definitions; the last page has no next cursor."""
         return await self._pages.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> ToolDefinition | None:
-        """The definition of a tool as it is on chain now; None if it is not on offer."""
+        """Return the current on-chain definition of a tool, or None if it is not offered."""
         offer = await self._offers.find(fqn)
         return None if offer is None else offer.definition
 
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Call the tool as it is on chain now.
+        """Call the tool in its current on-chain state.
 
-        Raises `tool_not_active` if it is not on offer, and `price_raised`.
+        Raises:
+            NotNowError: with code `tool_not_active` if it is not offered, or `price_raised`.
         """
         offer = await self._offers.find(definition.fqn)
         if offer is None:
-            raise NotNowError("tool_not_active", f"{definition.fqn} is not on offer any more")
+            raise NotNowError("tool_not_active", f"{definition.fqn} is no longer available")
         if self._prices is not None:
             self._prices.check(definition.fqn, offer.found.tool.price_mist)
         return await self._calls.call(offer, ports, progress)
@@ -161,16 +168,18 @@ class RegistryCatalogue:
         state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)
-        found: list[Offer] = []
-        for begin in range(start, end, _NAMES_AT_ONCE):
-            stop = min(begin + _NAMES_AT_ONCE, end)
-            found += await self._offers.between(state, begin, stop)
-            if len(found) > limit:
-                return _page(found[:limit], found[limit].place)
-        return _page(found, end if end < size else None)
+        offers: list[Offer] = []
+        for batch_start in range(start, end, _NAMES_AT_ONCE):
+            batch_end = min(batch_start + _NAMES_AT_ONCE, end)
+            offers += await self._offers.between(state, batch_start, batch_end)
+            if len(offers) > limit:
+                return _page(offers[:limit], offers[limit].place)
+        return _page(offers, end if end < size else None)
 
 
-def _page(offers: list[Offer], following: int | None) -> CataloguePage:
+def _page(offers: list[Offer], next_position: int | None) -> CataloguePage:
     definitions = tuple(offer.definition for offer in offers)
     prices_mist = {offer.definition.fqn: offer.found.tool.price_mist for offer in offers}
-    return CataloguePage(definitions, None if following is None else str(following), prices_mist)
+    return CataloguePage(
+        definitions, None if next_position is None else str(next_position), prices_mist
+    )

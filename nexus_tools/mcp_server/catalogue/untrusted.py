@@ -1,4 +1,4 @@
-"""What strangers registered and published: what breaks over one of it spoils nothing else."""
+"""The isolation of errors in untrusted registrations, so that one does not affect the others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +12,10 @@ _log = get_logger("nexus_tools.mcp_server.catalogue.untrusted")
 
 @contextmanager
 def leaves_out(fqn: ToolFqn) -> Iterator[None]:
-    """End what is done with a tool or workflow where it is not what it should be.
+    """Skip a tool or workflow if its processing fails.
 
-    What nobody foresaw is logged as `left_out`. That the node is away is no fault of theirs.
+    Unexpected exceptions are logged as `left_out`. An unreachable node is not the fault of the
+    tool, so that error is passed on.
     """
     try:
         yield
@@ -22,5 +23,5 @@ def leaves_out(fqn: ToolFqn) -> Iterator[None]:
         pass
     except UnreachableError:
         raise
-    except Exception as error:  # noqa: BLE001 - the edge to documents of strangers
+    except Exception as error:  # noqa: BLE001 - untrusted documents may cause any exception
         _log.warning("left_out", fqn=str(fqn), cause=in_short(error))

@@ -1,4 +1,4 @@
-"""Published workflows as the catalogue of an MCP server: which are on offer, and calls."""
+"""The catalogue of published workflows for an MCP server, with calls as executions."""
 
 import asyncio
 from collections import OrderedDict
@@ -31,14 +31,14 @@ from nexus_tools.tool import Outcome, ToolFqn
 
 _WORKFLOWS_KEPT = 1_024
 
-# What one page reads at most: behind a filter that little passes, pages are short or empty.
+# Limits for the reads of one page. With a selective filter, pages are short or empty.
 _AT_ONCE = 20
 _PER_PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowTerms:
-    """How executions begin: how large an outcome may be at least, and how long they may last."""
+    """The terms of executions: the minimum for the maximum outcome size, and the duration in ms."""
 
     max_outcome_bytes: int
     lasts_ms: int
@@ -46,9 +46,9 @@ class WorkflowTerms:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowOffer:
-    """A published workflow whose tools are all there; what is known of them is of just now.
+    """A published workflow whose tools are all active, with their current state.
 
-    An execution begins with `funds_mist`, and an outcome may have `max_outcome_bytes`.
+    An execution starts with `funds_mist`, and an outcome may have `max_outcome_bytes`.
     """
 
     workflow: PublishedWorkflow
@@ -58,10 +58,10 @@ class WorkflowOffer:
 
 
 class WorkflowOffers:
-    """The workflows that are what they say, have active tools, and are let pass by the filter.
+    """The workflows that are valid, have active tools, and pass the filter.
 
-    `max_price_mist` is with how much an execution of one may begin. What was published is read
-    from the node's events, and does not change: so it is read once.
+    `max_price_mist` is the maximum for the initial funds of an execution. Publications are read
+    from the node's events. They do not change, so each of them is read once.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class WorkflowOffers:
         self._kept: OrderedDict[ToolFqn, PublishedWorkflow | None] = OrderedDict()
 
     async def names(self) -> Sequence[ToolFqn]:
-        """The FQNs of all that was published, in order."""
+        """Return the FQNs of all published workflows in order."""
         async with self._reading:
             try:
                 await self._read_names()
@@ -97,30 +97,30 @@ class WorkflowOffers:
         return self._names
 
     async def among(self, fqns: Sequence[ToolFqn]) -> list[WorkflowOffer]:
-        """What is on offer of these, in their order."""
-        named = await admitted(self._registry, self._filter, fqns)
-        found = await asyncio.gather(*map(self._workflow, named))
-        workflows = [each for each in found if each is not None]
+        """Return the offered workflows among these FQNs, in their order."""
+        admitted_fqns = await admitted(self._registry, self._filter, fqns)
+        candidates = await asyncio.gather(*map(self._workflow, admitted_fqns))
+        workflows = [workflow for workflow in candidates if workflow is not None]
         if not workflows:
             return []
-        ids = list(dict.fromkeys(tool for each in workflows for tool in each.tools))
+        ids = list(dict.fromkeys(tool for workflow in workflows for tool in workflow.tools))
         tools = dict(zip(ids, await self._registry.find_all(ids, Tool), strict=True))
         settings = await self._leaders.settings()
         gas_price = await self._registry.client.gas_price()
         offers = []
-        for each in workflows:
-            present = {
+        for workflow in workflows:
+            active_tools = {
                 fqn: tool
-                for fqn, place in zip(each.fqns, each.tools, strict=True)
+                for fqn, place in zip(workflow.fqns, workflow.tools, strict=True)
                 if (tool := tools[place]) is not None and tool.is_active
             }
-            if len(present) == len(each.fqns):
-                with leaves_out(each.fqn):
-                    offers.append(self._offer(each, present, settings, gas_price))
-        return [each for each in offers if each is not None]
+            if len(active_tools) == len(workflow.fqns):
+                with leaves_out(workflow.fqn):
+                    offers.append(self._offer(workflow, active_tools, settings, gas_price))
+        return [offer for offer in offers if offer is not None]
 
     async def find(self, fqn: ToolFqn) -> WorkflowOffer | None:
-        """The workflow with its tools as they are now, or None if it is not on offer."""
+        """Return the workflow with the current state of its tools, or None if it is not offered."""
         return next(iter(await self.among([fqn])), None)
 
     async def _read_names(self) -> None:
@@ -132,20 +132,20 @@ class WorkflowOffers:
             self._read_to = record.cursor
 
     async def _workflow(self, fqn: ToolFqn) -> PublishedWorkflow | None:
-        """A workflow that passes by what it says of itself; None, too, for one that is none."""
+        """Return a valid workflow whose description passes the filter, or None."""
         if fqn not in self._kept:
-            found = None
+            workflow = None
             with leaves_out(fqn):
-                found = await self._workflows.find(fqn)
-                if found is None:
-                    return None  # it may be published any time
-            self._kept[fqn] = found
+                workflow = await self._workflows.find(fqn)
+                if workflow is None:
+                    return None  # not cached, because it may be published later
+            self._kept[fqn] = workflow
             if len(self._kept) > _WORKFLOWS_KEPT:
                 self._kept.popitem(last=False)
-        kept = self._kept[fqn]
-        if kept is None or not self._filter.admits_text(str(fqn), kept.description):
+        cached = self._kept[fqn]
+        if cached is None or not self._filter.admits_text(str(fqn), cached.description):
             return None
-        return kept
+        return cached
 
     def _offer(
         self,
@@ -156,7 +156,9 @@ class WorkflowOffers:
     ) -> WorkflowOffer | None:
         sizes = [tool.min_outcome_bytes for tool in tools.values()]
         max_outcome_bytes = max([self._terms.max_outcome_bytes, *sizes])
-        group = workflow.document.groups()[0].name  # with any, each vertex is in it
+        group = workflow.document.groups()[
+            0
+        ].name  # the estimate includes every vertex, whichever group starts
         cost = execution_cost(
             workflow,
             group,
@@ -184,12 +186,12 @@ class WorkflowCalls(Protocol):
     async def call(
         self, offer: WorkflowOffer, arguments: Mapping[str, Any], progress: Progress
     ) -> Outcome:
-        """Begin a workflow once, and give what it came to."""
+        """Start an execution of a workflow, and return its outcome."""
         ...
 
 
 class WorkflowCatalogue:
-    """The workflows on offer, in the order of their publication; a cursor is a place in it."""
+    """The offered workflows in the order of their publication; a cursor is a position in it."""
 
     def __init__(self, offers: WorkflowOffers, calls: WorkflowCalls) -> None:
         self._offers = offers
@@ -198,21 +200,25 @@ class WorkflowCatalogue:
         self._pages = KeptPages(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """Up to `limit` definitions; only one without a next cursor is the last page."""
+        """Return at most `limit` definitions; the last page has no next cursor."""
         return await self._pages.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> WorkflowDefinition | None:
-        """The workflow with its tools as they are on chain now; None if it is not on offer."""
+        """Return the workflow with the current state of its tools, or None if it is not offered."""
         offer = await self._offers.find(fqn)
         return None if offer is None else offer.definition
 
     async def call(
         self, definition: Lendable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Begin the workflow, and follow it. Raises `workflow_not_offered` and `price_raised`."""
+        """Start an execution of the workflow and follow it.
+
+        Raises:
+            NotNowError: with code `workflow_not_offered` or `price_raised`.
+        """
         offer = await self._offers.find(definition.fqn)
         if offer is None:
-            message = f"{definition.fqn} is not on offer any more: a tool of it is not active"
+            message = f"{definition.fqn} is no longer available: one of its tools is not active"
             raise NotNowError("workflow_not_offered", message)
         self._prices.check(definition.fqn, offer.funds_mist)
         return await self._calls.call(offer, ports, progress)
@@ -225,17 +231,19 @@ class WorkflowCatalogue:
     async def _read_page(self, start: int, limit: int) -> CataloguePage:
         names = await self._offers.names()
         end = min(start + _PER_PAGE, len(names))
-        found: list[WorkflowOffer] = []
-        for begin in range(start, end, _AT_ONCE):
-            found += await self._offers.among(names[begin : min(begin + _AT_ONCE, end)])
-            if len(found) > limit:
-                return _page(found[:limit], names.index(found[limit].workflow.fqn))
-        return _page(found, end if end < len(names) else None)
+        offers: list[WorkflowOffer] = []
+        for batch_start in range(start, end, _AT_ONCE):
+            offers += await self._offers.among(
+                names[batch_start : min(batch_start + _AT_ONCE, end)]
+            )
+            if len(offers) > limit:
+                return _page(offers[:limit], names.index(offers[limit].workflow.fqn))
+        return _page(offers, end if end < len(names) else None)
 
 
-def _page(offers: Sequence[WorkflowOffer], following: int | None) -> CataloguePage:
+def _page(offers: Sequence[WorkflowOffer], next_position: int | None) -> CataloguePage:
     return CataloguePage(
         tuple(offer.definition for offer in offers),
-        None if following is None else str(following),
+        None if next_position is None else str(next_position),
         {offer.definition.fqn: offer.funds_mist for offer in offers},
     )

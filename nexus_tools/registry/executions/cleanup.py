@@ -1,4 +1,4 @@
-"""Removing what is left of an execution that has ended, for what Sui gives back."""
+"""Deletion of ended executions and their records, for the storage rebate."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -21,68 +21,70 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import RunPhase
 
 AT_ONCE = 100
-"""How many records or invocations one transaction removes."""
+"""The number of records or invocations that one transaction removes."""
 
 OWNER_MS = 7 * 24 * 3_600_000
-"""How long after its end the owner alone may: `cleaning::OWNER_MS`."""
+"""The time after the end in which only the owner may clean up: `cleaning::OWNER_MS`."""
 
 T = TypeVar("T")
 
 Cleaning = Callable[[TransactionBuilder, Package, Address], None]
-"""The commands of one transaction, which remove something from an execution."""
+"""A function that adds commands that remove a part of an execution."""
 
 
 async def cleanings(package: PackageClient, execution: Execution) -> list[Cleaning]:
-    """What is to be removed, transaction by transaction; the last one deletes the execution."""
+    """Return the commands of each cleanup transaction; the last one deletes the execution."""
     deployment, client = package.deployment, package.client
     records = await client.dynamic_fields(execution.walks.records.id)
-    of_runs, of_instances = deployment.type_of(Run), deployment.type_of(Instance)
-    of_marks, of_entries = deployment.type_of(Mark), deployment.type_of(EntryKey)
-    runs = [Run.bcs.decode(each.key) for each in records if each.key_type == of_runs]
-    instances = [Instance.bcs.decode(each.key) for each in records if each.key_type == of_instances]
-    marks = [Mark.bcs.decode(each.key) for each in records if each.key_type == of_marks]
+    run_type, instance_type = deployment.type_of(Run), deployment.type_of(Instance)
+    mark_type, entry_type = deployment.type_of(Mark), deployment.type_of(EntryKey)
+    runs = [Run.bcs.decode(field.key) for field in records if field.key_type == run_type]
+    instances = [
+        Instance.bcs.decode(field.key) for field in records if field.key_type == instance_type
+    ]
+    marks = [Mark.bcs.decode(field.key) for field in records if field.key_type == mark_type]
     entries = [
-        EntryKey.bcs.decode(each.key).pos0
-        for each in await client.dynamic_fields(execution.id)
-        if each.key_type == of_entries
+        EntryKey.bcs.decode(field.key).pos0
+        for field in await client.dynamic_fields(execution.id)
+        if field.key_type == entry_type
     ]
     invocations = await invocations_of(package, execution)
     parts: list[tuple[int, Cleaning]] = [
-        *((len(each), partial(_clean_runs, each)) for each in _parts(runs)),
-        *((len(each), partial(_clean_instances, each)) for each in _parts(instances)),
-        *((len(each), partial(_clean_marks, each)) for each in _parts(marks)),
-        *((len(each), partial(_clean_entries, each)) for each in _parts(entries)),
-        *((len(each), partial(_clean_invocations, each)) for each in _parts(invocations)),
+        *((len(part), partial(_clean_runs, part)) for part in _chunks(runs)),
+        *((len(part), partial(_clean_instances, part)) for part in _chunks(instances)),
+        *((len(part), partial(_clean_marks, part)) for part in _chunks(marks)),
+        *((len(part), partial(_clean_entries, part)) for part in _chunks(entries)),
+        *((len(part), partial(_clean_invocations, part)) for part in _chunks(invocations)),
         (0, partial(_delete, None if execution.is_collected else execution.schedule)),
     ]
-    return [partial(_all, each) for each in _together(parts)]
+    return [partial(_add_all, batch) for batch in _batches(parts)]
 
 
 async def end_rest(package: PackageClient, execution: Execution) -> Sent:
-    """Let what was under way expire. Raises `not_ended` if something still can be closed."""
+    """Expire the pending invocations. Raises `not_ended` if one of them can still be closed."""
     builder = TransactionBuilder()
     due = await add_due(package, builder, execution)
     if execution.walks.ending is None or due < execution.walks.under_way:
         raise NotNowError(
             "not_ended",
             f"the execution {execution.id} has not ended",
-            hint=f"`nexus-tools workflow cancel {execution.id}` ends it;"
-            " what is under way is closed first",
+            hint=f"Run `nexus-tools workflow cancel {execution.id}` to end it, and wait until"
+            " its pending invocations are closed.",
         )
     return await package.send(builder)
 
 
 async def add_due(package: PackageClient, builder: TransactionBuilder, execution: Execution) -> int:
-    """Go on with what is closed, or expired, and was not gone on with; gives how many."""
+    """Add a step for each invocation that is closed or expired, and return how many were added."""
     now_ms, count = await package.client.now_ms(), 0
     of_runs = package.deployment.type_of(Run)
     records = [
-        RunRecord.bcs.decode(each.value)
-        for each in await package.client.dynamic_fields(execution.walks.records.id)
-        if each.key_type == of_runs and each.value is not None
+        RunRecord.bcs.decode(field.value)
+        for field in await package.client.dynamic_fields(execution.walks.records.id)
+        if field.key_type == of_runs and field.value is not None
     ]
-    awaited = [each.invocation for each in records if each.phase == RunPhase.UNDER_WAY]
-    for invocation in await package.find_all(awaited, Invocation):
+    pending = [record.invocation for record in records if record.phase == RunPhase.UNDER_WAY]
+    for invocation in await package.find_all(pending, Invocation):
         if invocation and (invocation.is_closed or invocation.is_expired_at(now_ms)):
             deployment, dag = package.deployment, execution.dag
             add_advance(builder, deployment, execution.id, dag, invocation.id)
@@ -91,38 +93,42 @@ async def add_due(package: PackageClient, builder: TransactionBuilder, execution
 
 
 async def invocations_of(package: PackageClient, execution: Execution) -> list[Address]:
-    """The invocations of an execution that are not deleted, failed attempts included."""
+    """Return the invocations of an execution that still exist, including failed attempts."""
     if not execution.invocations:
         return []
     steps = await read_execution_steps(package, execution.id)
-    asked = [step.event for step in steps if isinstance(step.event, InvocationRequested)]
-    ids = [each.invocation for each in asked]
-    found = await package.client.objects(ids)
-    return [place for place, value in zip(ids, found, strict=True) if value is not None]
+    requests = [step.event for step in steps if isinstance(step.event, InvocationRequested)]
+    ids = [request.invocation for request in requests]
+    objects = await package.client.objects(ids)
+    return [
+        invocation_id
+        for invocation_id, value in zip(ids, objects, strict=True)
+        if value is not None
+    ]
 
 
-def _parts(items: Sequence[T]) -> Iterator[Sequence[T]]:
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
     yield from (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 
-def _together(parts: Sequence[tuple[int, Cleaning]]) -> Iterator[list[Cleaning]]:
-    """As many of these in one transaction as remove `AT_ONCE` in all."""
-    several: list[Cleaning] = []
+def _batches(parts: Sequence[tuple[int, Cleaning]]) -> Iterator[list[Cleaning]]:
+    """Combine batches into transactions that remove up to `AT_ONCE` objects each."""
+    batch: list[Cleaning] = []
     count = 0
-    for size, part in parts:
-        if several and count + size > AT_ONCE:
-            yield several
-            several, count = [], 0
-        several.append(part)
+    for size, cleaning in parts:
+        if batch and count + size > AT_ONCE:
+            yield batch
+            batch, count = [], 0
+        batch.append(cleaning)
         count += size
-    yield several
+    yield batch
 
 
-def _all(
-    several: Sequence[Cleaning], builder: TransactionBuilder, package: Package, execution: Address
+def _add_all(
+    batch: Sequence[Cleaning], builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
-    for each in several:
-        each(builder, package, execution)
+    for add_commands in batch:
+        add_commands(builder, package, execution)
 
 
 def _clean_runs(
@@ -135,18 +141,23 @@ def _clean_runs(
 def _clean_instances(
     instances: Sequence[Instance], builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
-    blocks, paths = [each.block for each in instances], [each.path for each in instances]
+    blocks, paths = (
+        [instance.block for instance in instances],
+        [instance.path for instance in instances],
+    )
     calls.clean_instances(builder, package, execution, blocks, paths)
 
 
 def _clean_marks(
     marks: Sequence[Mark], builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
-    places: dict[tuple[int, tuple[int, ...], int, int], list[int]] = defaultdict(list)
+    iterations_by_input: dict[tuple[int, tuple[int, ...], int, int], list[int]] = defaultdict(list)
     for mark in marks:
-        places[mark.region, tuple(mark.path), mark.vertex, mark.input].append(mark.iteration)
-    for place, iterations in places.items():
-        calls.clean_marks(builder, package, execution, *place, iterations)
+        iterations_by_input[mark.region, tuple(mark.path), mark.vertex, mark.input].append(
+            mark.iteration
+        )
+    for input_key, iterations in iterations_by_input.items():
+        calls.clean_marks(builder, package, execution, *input_key, iterations)
 
 
 def _clean_entries(
@@ -161,14 +172,14 @@ def _clean_invocations(
     package: Package,
     execution: Address,
 ) -> None:
-    for each in invocations:
-        calls.clean_invocation(builder, package, execution, each)
+    for invocation in invocations:
+        calls.clean_invocation(builder, package, execution, invocation)
 
 
 def _delete(
     schedule: Address | None, builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
-    """Delete an execution; what is left of its funds flows back to its schedule before."""
+    """Delete an execution, after its leftover funds have been returned to its schedule."""
     if schedule is not None:
         schedules.collect(builder, package, schedule, execution)
     calls.delete(builder, package, execution)

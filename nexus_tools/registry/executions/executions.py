@@ -1,4 +1,4 @@
-"""Executions of workflows: beginning them, looking after them, and what they come to."""
+"""Executions of workflows: start, read, refill, cancel and clean up."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -41,14 +41,15 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import MAX_EXECUTION_MS
 
 DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
-"""How long it may last if nobody says so."""
+"""The default time from the start of an execution to its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class BegunExecution:
-    """An execution that was begun: the transaction, its id, its funds in MIST, who carries it.
+    """A started execution: its transaction, ID, funds in MIST, leaders and estimated cost.
 
-    `max_prices_mist` and `max_outcome_bytes` are what `Executions.begin` took or found.
+    `max_prices_mist` and `max_outcome_bytes` are the limits that `Executions.begin` was given or
+    chose.
     """
 
     sent: Sent
@@ -62,7 +63,7 @@ class BegunExecution:
 
 @dataclass(frozen=True, slots=True)
 class ListedExecution:
-    """An execution in a list; None of one that was deleted."""
+    """An execution in a list; `execution` is None if it was deleted."""
 
     begun: ExecutionBegun
     execution: Execution | None
@@ -70,25 +71,22 @@ class ListedExecution:
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What cleaning up sent; `back_mist` is what Sui gave back beyond what it cost.
-
-    A dry run leaves out as many transactions as `unsent` says.
-    """
+    """The transactions of a cleanup. In a dry run, `unsent` counts those not simulated."""
 
     sent: tuple[Sent, ...]
     unsent: int = 0
 
     @property
     def back_mist(self) -> int:
-        """Negative if it cost more than came back."""
-        return -sum(each.cost.net for each in self.sent)
+        """The storage rebate minus the gas, in MIST; negative if the cleanup cost more."""
+        return -sum(transaction.cost.net for transaction in self.sent)
 
 
 @checks_arguments
 class Executions(PackageClient):
-    """The executions of a deployment, for those who own them; anyone may look and refill.
+    """The executions of a deployment. Owners control them; anyone may read and refill them.
 
-    Besides the errors that are named, every method raises as `SuiClient` does.
+    Besides the documented errors, every method raises as `SuiClient` does.
     """
 
     # --- Beginning
@@ -101,7 +99,7 @@ class Executions(PackageClient):
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
     ) -> ExecutionCost:
-        """What an execution takes of its funds. Raises `group_unknown` or `group_missing`."""
+        """Estimate the cost of an execution. Raises `group_unknown` or `group_missing`."""
         return await self._consent.cost(
             workflow, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
         )
@@ -109,9 +107,9 @@ class Executions(PackageClient):
     async def leaders_for(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderName] = ()
     ) -> tuple[Address, ...]:
-        """One or two active leaders whom an execution can name. Raises `no_leader`."""
-        found = await self._consent.leaders_of(workflow, among)
-        return tuple(leader.id for leader in found)
+        """Return one or two active leaders that an execution can name. Raises `no_leader`."""
+        selected = await self._consent.leaders_of(workflow, among)
+        return tuple(leader.id for leader in selected)
 
     async def begin(
         self,
@@ -126,23 +124,25 @@ class Executions(PackageClient):
         max_steps: int = DEFAULT_STEPS,
         lasts_ms: int = DEFAULT_LASTS_MS,
     ) -> BegunExecution:
-        """Begin an execution, with its first runs requested, in one transaction.
+        """Start an execution and request its first runs, in one transaction.
 
-        `inputs` are JSON values by the names that the workflow gives them. Without `funds_mist` it
-        gets `ExecutionCost.usual_mist`; what is left comes back at the end. `leaders` is a
-        list of one's own, of which the first two that are active are named; without it they are
-        drawn from those that the tools accept. A tool may cost what `max_prices_mist` says by its
-        FQN, or what it costs today.
+        `inputs` are JSON values by the names that the workflow gives them. The default of
+        `funds_mist` is `ExecutionCost.usual_mist`; unused funds are refunded at the end. The first
+        two active leaders of `leaders` are named; without it they are drawn from those that the
+        tools accept. The highest price of a tool is `max_prices_mist` by its FQN, or its current
+        price.
 
-        Raises, before money moves, `UsageError` for inputs and groups, `input_invalid`,
+        Raises, before anything is paid, `UsageError` for inputs and groups, `input_invalid`,
         `lasts_too_long`, `lasts_too_short`, `tool_unknown`, `tool_not_active`, `price_too_high`,
         `tool_without_key`, `outcome_limit_too_small`, `outcome_limit_too_large`, `no_leader` and
         `funds_too_small`.
         """
         if not lasts_ms:
-            raise UsageError("lasts_too_short", "an execution that lasts for no time does nothing")
+            raise UsageError("lasts_too_short", "an execution cannot have a duration of 0")
         if lasts_ms > MAX_EXECUTION_MS:
-            raise UsageError("lasts_too_long", "an execution lasts 90 days at most")
+            raise UsageError(
+                "lasts_too_long", "an execution can have a duration of at most 90 days"
+            )
         terms = await self._consent.terms(
             workflow,
             inputs,
@@ -158,18 +158,19 @@ class Executions(PackageClient):
         if funds_mist < cost.begin_mist:
             raise NotNowError(
                 "funds_too_small",
-                f"the first runs take up to {sui(cost.begin_mist)}, and there is {sui(funds_mist)}",
-                hint="give more funds: what is not needed comes back at the end",
+                f"the funds are too small: the first runs cost up to {sui(cost.begin_mist)}, got"
+                f" {sui(funds_mist)}",
+                hint="Give more funds. The unused part is refunded at the end.",
             )
-        builder = self._beginning(
+        builder = self._start_transaction(
             workflow, terms, funds_mist, max_steps=max_steps, lasts_ms=lasts_ms
         )
         sent = await self.send(builder)
-        begun = self.emitted(sent, ExecutionBegun)
+        event = self.emitted(sent, ExecutionBegun)
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
-        return BegunExecution(sent, begun.execution, funds_mist, terms.leaders, cost, prices, size)
+        return BegunExecution(sent, event.execution, funds_mist, terms.leaders, cost, prices, size)
 
-    def _beginning(
+    def _start_transaction(
         self,
         workflow: PublishedWorkflow,
         terms: Terms,
@@ -197,8 +198,8 @@ class Executions(PackageClient):
         for backup in terms.leaders[1:]:
             calls.name_backup(builder, package, execution, backup)
         for vertex, ports in terms.values.items():
-            made = make_ports(builder, self.deployment.package, ports_of(ports))
-            calls.give(builder, package, execution, vertex, made)
+            arguments = make_ports(builder, self.deployment.package, ports_of(ports))
+            calls.give(builder, package, execution, vertex, arguments)
         foresight = Foresight(plan)
         foresight.begun([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
@@ -210,73 +211,75 @@ class Executions(PackageClient):
     # --- Reading
 
     async def find(self, execution: Address) -> Execution | None:
-        """An execution, or None if there is none, as after it was cleaned up."""
+        """Return an execution, or None if it does not exist, for example after its cleanup."""
         value = await self.client.object(execution)
         is_one = value is not None and value.type == self.deployment.type_of(Execution)
         return self.decoded(value, Execution) if is_one else None
 
     async def get(self, execution: Address) -> Execution:
-        """An execution. Raises `execution_unknown` or `object_of_another_type`."""
+        """Return an execution. Raises `execution_unknown` or `object_of_another_type`."""
         value = await self.client.object(execution)
         if value is None:
             raise NotFoundError(
                 "execution_unknown",
-                f"there is no execution {execution}",
-                hint="it was cleaned up, or is one of another network:"
-                " `nexus-tools workflow executions` lists yours",
+                f"the execution {execution} does not exist",
+                hint="It was cleaned up, or belongs to another network. Run"
+                " `nexus-tools workflow executions` to see yours.",
             )
         return self.deployment.decode(value, Execution)
 
     async def state(self, execution: Address) -> ExecutionState:
-        """An execution with its runs and results. Raises `execution_unknown`."""
-        found = await self.get(execution)
-        workflow = await Workflows(self.client, self.deployment).by_id(found.dag)
-        return await read_state(self, found, workflow)
+        """Return an execution with its runs and results. Raises `execution_unknown`."""
+        current = await self.get(execution)
+        workflow = await Workflows(self.client, self.deployment).by_id(current.dag)
+        return await read_state(self, current, workflow)
 
     async def waits(self, state: ExecutionState) -> tuple[Wait, ...]:
-        """What a running execution waits for: a person, a time, a leader, or funds."""
+        """Return why a running execution waits: an answer, a time, a leader, or funds."""
         return await read_waits(self, state)
 
     async def spent_mist(self, state: ExecutionState) -> int | None:
-        """What an execution took of its funds; None before its end, or if the node forgot it."""
+        """Return the funds that an execution spent; None before its end or without events."""
         if not state.is_ended:
             return None
         return spent_mist(await self.history(state.execution.id))
 
     async def list(self, owner: Address | None = None) -> tuple[ListedExecution, ...]:
-        """The executions of an address, or of the wallet, as events tell, the oldest first."""
+        """Return the executions of an address (default: the wallet) by events, oldest first."""
         address = owner or self.client.address
-        asked = past_events(self.client, event_filter(self.deployment, ExecutionBegun))
-        begun = [parse_event(self.deployment, record.event) async for record in asked]
-        mine = [
-            each for each in begun if isinstance(each, ExecutionBegun) and each.owner == address
+        records = past_events(self.client, event_filter(self.deployment, ExecutionBegun))
+        events = [parse_event(self.deployment, record.event) async for record in records]
+        starts = [
+            event
+            for event in events
+            if isinstance(event, ExecutionBegun) and event.owner == address
         ]
-        found = await self.find_all([each.execution for each in mine], Execution)
-        return tuple(map(ListedExecution, mine, found))
+        executions = await self.find_all([start.execution for start in starts], Execution)
+        return tuple(map(ListedExecution, starts, executions))
 
     async def history(self, execution: Address) -> tuple[Step, ...]:
-        """What happened in an execution, also in one that is deleted, as far as the node knows."""
+        """Return the events of an execution that the node still has, even of a deleted one."""
         return await read_execution_steps(self, execution)
 
     async def wait(self, execution: Address) -> ExecutionState:
-        """The execution once it has ended, however long that takes.
+        """Wait until the execution has ended, and return it.
 
         Bound it with `asyncio.timeout`. Raises `execution_unknown`.
         """
         kinds = event_filter(self.deployment, ExecutionEnded)
         while True:
             try:
-                looked = False
+                has_read = False
                 async with aclosing(follow_events(self.client, kinds)) as items:
                     async for item in items:
-                        if looked and not self._is_end(item, execution):
+                        if has_read and not self._is_end(item, execution):
                             continue
-                        looked = True  # what happens after this look is followed
+                        has_read = True  # later changes arrive as events
                         if (await self.get(execution)).ended_at_ms is not None:
                             return await self.state(execution)
             except NotFoundError as error:
                 if error.code != WENT_BACK:
-                    raise  # else it is looked for on the chain as it is now
+                    raise  # after a rollback, read it from the current chain
 
     def _is_end(self, item: object, execution: Address) -> bool:
         if not isinstance(item, EventRecord):
@@ -287,22 +290,25 @@ class Executions(PackageClient):
     # --- Looking after it
 
     async def refill(self, execution: Address, amount_mist: int) -> Sent:
-        """Add to the funds; anyone may. Raises `amount_zero`, `execution_unknown` or `ended`."""
+        """Add to the funds, as anyone may. Raises `amount_zero`, `execution_unknown` or `ended`."""
         if not amount_mist:
-            raise UsageError("amount_zero", "nothing was to be added", hint="say how much, as 0.5")
+            raise UsageError(
+                "amount_zero", "the amount is 0", hint="Give a positive amount, such as 0.5."
+            )
         await self.get(execution)
         return await self.pay(calls.refill, execution, amount_mist=amount_mist)
 
     async def cancel(self, execution: Address) -> Sent:
-        """End an execution: what is under way is still closed and paid.
+        """End an execution. Leaders can still close pending invocations, and are paid for it.
 
-        What nobody closed in time expires with it. All other funds go back at once, to the schedule
-        that began it, if one did. Raises `execution_unknown`, `not_owner` or `ended`.
+        Invocations past their deadline expire in the same transaction. All other funds are refunded
+        at once to the owner, or to the schedule that started the execution. Raises
+        `execution_unknown`, `not_owner` or `ended`.
         """
-        found = await self._owned(execution)
+        current = await self._require_owned(execution)
         builder = TransactionBuilder()
         calls.cancel(builder, self.deployment.workflows, execution)
-        await self._add_end(builder, found)
+        await self._add_end(builder, current)
         return await self.send(builder)
 
     async def _add_end(self, builder: TransactionBuilder, execution: Execution) -> None:
@@ -312,23 +318,23 @@ class Executions(PackageClient):
             schedules.collect(builder, package, execution.schedule, execution.id)
 
     async def expire(self, execution: Address) -> Sent:
-        """End an execution whose time is over; anyone may. Raises `execution_unknown`."""
-        found = await self.get(execution)
+        """End an execution after its deadline, as anyone may. Raises `execution_unknown`."""
+        current = await self.get(execution)
         builder = TransactionBuilder()
         calls.expire(builder, self.deployment.workflows, execution)
-        await self._add_end(builder, found)
+        await self._add_end(builder, current)
         return await self.send(builder)
 
     async def name_leaders(self, execution: Address, leaders: Sequence[LeaderName]) -> Sent:
-        """Name one or two other leaders; what is under way stays with those that it names.
+        """Name one or two other leaders. Pending invocations keep the leaders that they name.
 
         Raises `execution_unknown`, `not_owner` or `no_leader`.
         """
-        await self._owned(execution)
-        found = await self._consent.leaders_for({}, leaders)
+        await self._require_owned(execution)
+        selected = await self._consent.leaders_for({}, leaders)
         builder, package = TransactionBuilder(), self.deployment.workflows
-        calls.name_leader(builder, package, execution, found[0].id)
-        for backup in found[1:]:
+        calls.name_leader(builder, package, execution, selected[0].id)
+        for backup in selected[1:]:
             calls.name_backup(builder, package, execution, backup.id)
         return await self.send(builder)
 
@@ -338,20 +344,21 @@ class Executions(PackageClient):
         *,
         on_sent: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> Cleaned:
-        """Delete all that is left of an execution that has ended, in one or more transactions.
+        """Delete an ended execution with its results, in one or more transactions.
 
-        Results go with it. What Sui took for storing it is the sender's: the owner's, or from 7
-        days after the end on anyone's. Who was interrupted calls it again. Raises
-        `execution_unknown`, `not_ended` or `too_early`. A dry run simulates the first transaction
-        alone.
+        The sender receives the storage rebate. For 7 days after the end only the owner may clean
+        up, then anyone. Call it again after an interruption. A dry run simulates only the first
+        transaction. `on_sent` receives the number of sent transactions and their total.
+
+        Raises `execution_unknown`, `not_ended` or `too_early`.
         """
-        found = await self.get(execution)
+        current = await self.get(execution)
         sent: list[Sent] = []
-        if found.ended_at_ms is None:
-            sent.append(await end_rest(self, found))
-        ended_at_ms = found.ended_at_ms
+        if current.ended_at_ms is None:
+            sent.append(await end_rest(self, current))
+        ended_at_ms = current.ended_at_ms
         others_may_at_ms = None if ended_at_ms is None else ended_at_ms + OWNER_MS
-        parts = await cleanings(self, found)
+        parts = await cleanings(self, current)
         for number, part in enumerate(parts, start=1):
             builder = TransactionBuilder()
             part(builder, self.deployment.workflows, execution)
@@ -359,17 +366,17 @@ class Executions(PackageClient):
                 sent.append(await self.send(builder, possible_at_ms=others_may_at_ms))
             except NotNowError as error:
                 if error.code == "too_early":
-                    error.hint = f"sign with the wallet of {found.owner}"
+                    error.hint = f"Sign with the wallet of {current.owner}."
                 raise
             if self.dry_run:
                 return Cleaned(tuple(sent), len(parts) - number)
             on_sent(number, len(parts))
         return Cleaned(tuple(sent))
 
-    async def _owned(self, execution: Address) -> Execution:
-        found = await self.get(execution)
-        check_orderer(found, self.client.address)
-        return found
+    async def _require_owned(self, execution: Address) -> Execution:
+        current = await self.get(execution)
+        check_orderer(current, self.client.address)
+        return current
 
     @property
     def _consent(self) -> Consent:

@@ -1,4 +1,4 @@
-"""What happened in one execution, as events tell it, and why walks in it failed."""
+"""The events of one execution, and the failures of its runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,22 +34,22 @@ OF_RUNS = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationE
 
 
 _REMEDIES = {
-    "too_many_steps": "begun with a higher --max-steps it may take more",
-    "price_too_high": "begun with --max-price {fqn}=… it may cost more",
-    "timeout_too_long": "begun again, it has the timeout that the tool has now",
-    "outcome_limit_too_small": "begun with a higher --max-outcome-bytes it has more room",
-    "leader_not_accepted": "`nexus-tools leader list --for {fqn}` shows whom it accepts",
-    "tool_not_active": "`nexus-tools tool show {fqn}` shows why",
-    "tool_without_key": "its owner has to add one: `nexus-tools tool key add`",
+    "too_many_steps": "Start it with a higher --max-steps.",
+    "price_too_high": "Start it with --max-price {fqn}=…, a higher price.",
+    "timeout_too_long": "Start it again, with the current timeout of the tool.",
+    "outcome_limit_too_small": "Start it with a higher --max-outcome-bytes.",
+    "leader_not_accepted": "Run `nexus-tools leader list --for {fqn}` to see the accepted leaders.",
+    "tool_not_active": "Run `nexus-tools tool show {fqn}` to see the reason.",
+    "tool_without_key": "Ask its owner to add a key with `nexus-tools tool key add`.",
 }
-"""What helps where the chain refused to invoke a tool, as `terms.move` says."""
+"""Hints for the reasons in `terms.move` why the chain refuses to invoke a tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """A failure that no edge handled: the run, why, what the Leader said of it, and the tool.
+    """A failure that no edge handled: the run, the reason, the Leader's detail, and the tool.
 
-    `invocation` is that of the last attempt; None for a run that was refused.
+    `invocation` is the one of the last attempt; None for a run that the chain refused to request.
     """
 
     run: Run
@@ -60,22 +60,22 @@ class RunFailure:
 
     @property
     def sentence(self) -> str:
-        """In words for people."""
+        """The failure as a message for users."""
         detail = f": {self.detail}" if self.detail else ""
         return f"{self.run} failed, {self.reason}{detail} ({self.fqn})"
 
     @property
     def next_step(self) -> str:
-        """What somebody can do who wants to know more, or to do it better; empty if nothing."""
+        """A hint for users on how to investigate or fix the failure; may be empty."""
         if self.invocation is not None:
-            return f"`nexus-tools tool outcome {self.invocation} --why` tells what happened to it"
+            return f"Run `nexus-tools tool outcome {self.invocation} --why` to see what happened."
         return _REMEDIES.get(self.reason, "").format(fqn=self.fqn)
 
 
 class Following:
-    """Which events are about one execution: those of its runs follow from their requests.
+    """A filter for the events of one execution, including those of its invocations.
 
-    `attempts` are those that are known, by the ids of their invocations.
+    `attempts` are the known attempts by the IDs of their invocations.
     """
 
     def __init__(self, execution: Address) -> None:
@@ -83,7 +83,7 @@ class Following:
         self.attempts: dict[Address, Attempt] = {}
 
     def is_wanted(self, event: RegistryEvent) -> bool:
-        """Whether the event is about it; events come in order."""
+        """Return whether the event belongs to the execution. Pass events in chain order."""
         if isinstance(event, InvocationRequested):
             attempt = event.attempt
             if attempt is None or attempt.execution != self._execution:
@@ -96,7 +96,7 @@ class Following:
 
 
 async def read_execution_steps(package: PackageClient, execution: Address) -> tuple[Step, ...]:
-    """What the node has of an execution, in order."""
+    """Return the events of an execution that the node still has, in order."""
     following, kinds = Following(execution), (*OF_EXECUTIONS, *OF_RUNS)
     after = await beginning_of(package, execution)
     return await read_steps(package, kinds, following.is_wanted, after)
@@ -105,15 +105,15 @@ async def read_execution_steps(package: PackageClient, execution: Address) -> tu
 def failures_of(
     steps: tuple[Step, ...], plan: Plan, refusals: Mapping[str, Mapping[str, str]]
 ) -> tuple[RunFailure, ...]:
-    """Why walks failed, in order, with what the Leader said of the last attempt.
+    """Return the failures of runs in order, with the Leader's detail of the last attempt.
 
-    `refusals` say what the owner allowed, by FQN and reason.
+    `refusals` are sentences about what the owner allowed, by FQN and reason.
     """
     names = tuple(plan.vertices)
     last: dict[Run, Address] = {}
     details: dict[Run, str] = {}
     runs: dict[Address, Run] = {}
-    found: list[RunFailure] = []
+    results: list[RunFailure] = []
     for step in steps:
         event = step.event
         if isinstance(event, InvocationRequested) and event.attempt is not None:
@@ -128,25 +128,27 @@ def failures_of(
             fqn = plan.vertices[run.vertex].vertex.fqn
             if isinstance(event, moves.RunRefused):
                 detail = refusals.get(fqn, {}).get(failure.reason, "")
-                found.append(RunFailure(run, failure.reason, detail, fqn))
+                results.append(RunFailure(run, failure.reason, detail, fqn))
             else:
                 detail = details.get(run, "")
-                found.append(RunFailure(run, failure.reason, detail, fqn, last.get(run)))
-    return tuple(found)
+                results.append(RunFailure(run, failure.reason, detail, fqn, last.get(run)))
+    return tuple(results)
 
 
 def spent_mist(steps: tuple[Step, ...]) -> int | None:
-    """What an execution took of the funds that it got; None unless its begin and end are known."""
-    given_mist, back_mist, known = 0, 0, set[type[object]]()
+    """Return the funds that an execution spent, or None unless its start and end are known."""
+    paid_mist, refunded_mist, kinds = 0, 0, set[type[object]]()
     for step in steps:
-        known.add(type(step.event))
+        kinds.add(type(step.event))
         match step.event:
             case moves.ExecutionBegun(funds_mist=amount_mist):
-                given_mist += amount_mist
+                paid_mist += amount_mist
             case moves.ExecutionRefilled(amount_mist=amount_mist):
-                given_mist += amount_mist
+                paid_mist += amount_mist
             case moves.ExecutionRefunded(amount_mist=amount_mist):
-                back_mist += amount_mist
+                refunded_mist += amount_mist
             case moves.ExecutionEnded(refund_mist=amount_mist):
-                back_mist += amount_mist
-    return given_mist - back_mist if {moves.ExecutionBegun, moves.ExecutionEnded} <= known else None
+                refunded_mist += amount_mist
+    return (
+        paid_mist - refunded_mist if {moves.ExecutionBegun, moves.ExecutionEnded} <= kinds else None
+    )

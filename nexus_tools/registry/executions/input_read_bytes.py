@@ -1,6 +1,6 @@
-"""The work of putting the inputs of a run together on chain, as `inputs.move` counts it in bytes.
+"""The work of assembling the inputs of a run on chain, counted in bytes as in `inputs.move`.
 
-A leader is paid by these bytes, and an attempt has a limit for them.
+A leader is paid by these bytes, and they are limited for each attempt.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,19 +22,22 @@ Lists = Mapping[Collected, tuple[Reference, ...]]
 def loads_of(
     records: ExecutionRecords, values: Sequence[Value], lists: Lists
 ) -> tuple[Address, ...]:
-    """The invocations in the order in which the chain takes values from them.
+    """Return the invocations in the order in which the chain reads values from them.
 
-    The elements of lists are taken from the last one to the first. An invocation that has elements
-    of several lists is there several times.
+    Elements of lists are read from the last to the first. An invocation that has elements of
+    several lists occurs several times.
     """
-    found: list[Address] = []
+    order: list[Address] = []
     for element in reversed(list(_elements(values, lists))):
         source = records.invocations.get(element.run)
-        if source is not None and (not found or found[-1] != source):
-            found.append(source)
-    ports = (each.run for each in values if isinstance(each, Reference))
+        if source is not None and (not order or order[-1] != source):
+            order.append(source)
+    ports = (value.run for value in values if isinstance(value, Reference))
     sources = (records.invocations[run] for run in ports if run in records.invocations)
-    return (*found, *(each for each in dict.fromkeys(sources) if each not in set(found)))
+    return (
+        *order,
+        *(invocation for invocation in dict.fromkeys(sources) if invocation not in set(order)),
+    )
 
 
 def counted_bytes(
@@ -43,35 +46,38 @@ def counted_bytes(
     values: Sequence[Value],
     lists: Lists,
 ) -> int:
-    """The bytes that ports, records, lists and loaded outcomes count.
+    """Return the bytes that ports, records, lists and loaded outcomes count.
 
-    `states` has the state of each invocation that is loaded.
+    `states` has the state of each loaded invocation.
     """
-    ports = sum(_PORT_BYTES + _PORT_PAIR_BYTES * place for place in range(len(values)))
-    references = sum(isinstance(each, Reference) for each in values)
-    iterations = sum(records.iterations(each) for each in values if isinstance(each, Collected))
+    ports = sum(_PORT_BYTES + _PORT_PAIR_BYTES * index for index in range(len(values)))
+    references = sum(isinstance(value, Reference) for value in values)
+    iterations = sum(records.iterations(value) for value in values if isinstance(value, Collected))
     elements = [
-        (value, each) for value in values if isinstance(value, Collected) for each in lists[value]
+        (value, element)
+        for value in values
+        if isinstance(value, Collected)
+        for element in lists[value]
     ]
     return (
         ports
         + _RECORD_BYTES * (references + len(elements))
         + _ITERATION_BYTES * iterations
-        + sum(_joined(records, states, *each) for each in elements)
-        + sum(_outcome_bytes(states[each]) for each in loads_of(records, values, lists))
+        + sum(_joined(records, states, *pair) for pair in elements)
+        + sum(_outcome_bytes(states[invocation]) for invocation in loads_of(records, values, lists))
     )
 
 
 def plan_bytes(records: ExecutionRecords, values: Sequence[Value], run: Run) -> int:
-    """The bytes that reading the workflow counts to put the inputs of a run together."""
-    lists = [each for each in values if isinstance(each, Collected)]
-    vertices = {run.vertex, *(each.run.vertex for each in values if isinstance(each, Reference))}
-    vertices |= {edge.source.vertex for each in lists for edge in records.edges_to(each)}
-    return _UNIT_BYTES * records.read_units(vertices, [each.block for each in lists])
+    """Return the bytes counted for reading the workflow to assemble the inputs of a run."""
+    lists = [value for value in values if isinstance(value, Collected)]
+    vertices = {run.vertex, *(value.run.vertex for value in values if isinstance(value, Reference))}
+    vertices |= {edge.source.vertex for collected in lists for edge in records.edges_to(collected)}
+    return _UNIT_BYTES * records.read_units(vertices, [collected.block for collected in lists])
 
 
 def _elements(values: Sequence[Value], lists: Lists) -> Iterator[Reference]:
-    """The elements of all lists, in the order in which the chain finds them."""
+    """Yield the elements of all lists, in the order of the lists."""
     for value in values:
         if isinstance(value, Collected):
             yield from lists[value]
@@ -92,7 +98,7 @@ def _joined(
     value: Collected,
     element: Reference,
 ) -> int:
-    """What the text of an element counts, if it has to be put together."""
+    """Return the bytes counted for joining an element's text; 0 if it is stored as one text."""
     source = records.invocations.get(element.run)
     state = states.get(source) if source is not None else None
     variants = {
@@ -102,8 +108,8 @@ def _joined(
     }
     if not isinstance(state, State.Settled) or state.variant not in variants:
         return 0
-    found = dict(state.ports.values).get(element.port)
-    match found:
+    port_value = dict(state.ports.values).get(element.port)
+    match port_value:
         case None | JsonValue.Inline():
             return 0
         case JsonValue.InlineList(parts):
@@ -112,4 +118,4 @@ def _joined(
             length = len(keys)
         case _:
             length = 0
-    return _ELEMENT_BYTES * length + _JOINED_BYTES * len(JsonValue.bcs.encode(found))
+    return _ELEMENT_BYTES * length + _JOINED_BYTES * len(JsonValue.bcs.encode(port_value))

@@ -1,7 +1,7 @@
-"""The records of an execution, read from the chain into those of the pure semantics.
+"""Reads the records of an execution from the chain into the `Records` of `nexus_tools.workflow`.
 
-On chain, vertices, ports and edges are numbers, and of a value there is but the edge that brought
-it: where it came from follows from the path of where it lies.
+On chain, vertices, ports and edges are numbers, and a value is stored only as the edge that
+delivered it. Its source run follows from that edge and the path of the receiving run.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ from nexus_tools.workflow import (
 )
 
 _BLOCKS = 0x8000
-"""From here on, the number of an origin is that of a block."""
+"""The first block number: smaller origins are vertices, larger ones are blocks."""
 
 _OPEN = 1
 
@@ -45,10 +45,10 @@ T = TypeVar("T")
 
 
 class ExecutionRecords:
-    """Reads the records of one execution of a workflow.
+    """A reader of the records of one execution.
 
-    What it reads it keeps in `records`, which are complete for the runs that were asked for; the
-    invocation of each run is in `invocations`, and why there is none in `refusals`.
+    `records` keeps everything that was read; it is complete for the runs that were requested.
+    `invocations` has the invocation of each run, and `refusals` the reason why a run has none.
     """
 
     def __init__(
@@ -72,33 +72,33 @@ class ExecutionRecords:
     # --- Reading
 
     async def read_all(self) -> None:
-        """Read all records there are."""
+        """Read all existing records."""
         deployment = self._package.deployment
         run_key, instance_key = map(deployment.type_of, (move_run.Run, moves.Instance))
-        for each in await self._package.client.dynamic_fields(self._parent):
-            if each.key_type == run_key and each.value is not None:
-                run = self.run_of(move_run.Run.bcs.decode(each.key))
-                self._keep_run(run, moves.RunRecord.bcs.decode(each.value))
-            elif each.key_type == instance_key and each.value is not None:
-                key = moves.Instance.bcs.decode(each.key)
-                record = moves.InstanceRecord.bcs.decode(each.value)
-                self._keep_instance((key.block, tuple(key.path)), record)
+        for field in await self._package.client.dynamic_fields(self._parent):
+            if field.key_type == run_key and field.value is not None:
+                run = self.run_of(move_run.Run.bcs.decode(field.key))
+                self._store_run(run, moves.RunRecord.bcs.decode(field.value))
+            elif field.key_type == instance_key and field.value is not None:
+                key = moves.Instance.bcs.decode(field.key)
+                record = moves.InstanceRecord.bcs.decode(field.value)
+                self._store_instance((key.block, tuple(key.path)), record)
 
     async def read_around(self, run: Run) -> None:
-        """Read the record of a run and those of the blocks around it."""
+        """Read the record of a run, and those of the blocks that enclose it."""
         blocks = self.plan.vertices[run.vertex].blocks
         instances = [(block, run.path[:depth]) for depth, block in enumerate(blocks)]
         await self._read([run], instances)
 
     async def read_runs(self, runs: Iterable[Run]) -> None:
-        """Read the records of runs, those that there are."""
+        """Read the records of these runs, as far as they exist."""
         await self._read([run for run in runs if run not in self.records.runs], [])
 
     async def elements(self, value: Collected) -> tuple[Reference, ...]:
-        """Where the elements of a collected list are, in the order of the iterations.
+        """Return references to the elements of a collected list, in the order of the iterations.
 
-        Who brought nothing is left out as far as it has no record; what others came to, and so
-        whether they brought something, is in their invocations: see `brings`.
+        Iterations without a closed run are left out. Whether a closed run delivered an element
+        follows from its invocation's outcome, which is not read here.
         """
         instance = (value.block, value.path)
         if instance not in self._iterations:
@@ -106,24 +106,25 @@ class ExecutionRecords:
         edges = self.edges_to(value)
         iterations = range(self._iterations.get(instance, 0))
         if len(edges) > 1:
-            found = await self._marked(value, iterations)
+            sources = await self._read_marks(value, iterations)
         else:
-            found = [
-                (Run(edges[0].source.vertex, (*value.path, each)), edges[0]) for each in iterations
+            sources = [
+                (Run(edges[0].source.vertex, (*value.path, iteration)), edges[0])
+                for iteration in iterations
             ]
-        await self.read_runs(run for run, _ in found)
+        await self.read_runs(run for run, _ in sources)
         return tuple(
             Reference(run, edge.source.port)
-            for run, edge in found
+            for run, edge in sources
             if run in self.records.runs and self.records.runs[run].phase is RunPhase.CLOSED
         )
 
     def iterations(self, value: Collected) -> int:
-        """How many iterations the region of a collected list has, once its elements were read."""
+        """Return the number of iterations of the list's region, after `elements` has read it."""
         return self._iterations.get((value.block, value.path), 0)
 
     def edges_to(self, value: Collected) -> list[PlannedEdge]:
-        """The edges by which a region gathers this list."""
+        """Return the edges through which a region collects this list."""
         return [
             edge
             for edge in self._edges.values()
@@ -132,17 +133,17 @@ class ExecutionRecords:
 
     def read_units(self, vertices: Iterable[str], blocks: Iterable[int]) -> int:
         """Return the gas units of reading these vertices and blocks of the workflow."""
-        return self._sizes.read_units([self._numbers[each] for each in vertices], blocks)
+        return self._sizes.read_units([self._numbers[name] for name in vertices], blocks)
 
     async def entry_values(self, vertices: Iterable[str]) -> dict[str, Ports]:
-        """The values that were given for the entry ports of vertices, where there are some."""
+        """Return the entry values of vertices by name, for those that have some."""
         names = list(dict.fromkeys(vertices))
         keys = [EntryKey(self._numbers[name]) for name in names]
-        found = await self._entries(self._execution.id, keys, Ports)
-        return {name: ports for name, ports in zip(names, found, strict=True) if ports is not None}
+        values = await self._entries(self._execution.id, keys, Ports)
+        return {name: ports for name, ports in zip(names, values, strict=True) if ports is not None}
 
     async def terms(self) -> Terms:
-        """To what its owner consented."""
+        """Return the terms to which the owner consented."""
         [terms] = await self._entries(self._execution.id, [TermsKey()], Terms)
         assert terms is not None, "an execution has terms"
         return terms
@@ -150,11 +151,11 @@ class ExecutionRecords:
     # --- Numbers and names
 
     def run_of(self, run: move_run.Run) -> Run:
-        """A run by its name."""
+        """Return a run with its vertex by name, from one with its vertex by number."""
         return Run(self._names[run.vertex], tuple(run.path))
 
     def key_of(self, run: Run) -> move_run.Run:
-        """A run by its number."""
+        """Return a run with its vertex by number, as the chain stores it."""
         return move_run.Run(self._numbers[run.vertex], run.path)
 
     # --- Private
@@ -166,30 +167,30 @@ class ExecutionRecords:
 
     async def _read(self, runs: Sequence[Run], instances: Sequence[tuple[int, Path]]) -> None:
         run_keys = [self.key_of(run) for run in runs]
-        instance_keys = [moves.Instance(*each) for each in instances]
+        instance_keys = [moves.Instance(*instance) for instance in instances]
         kinds: list[tuple[MoveStruct, type[MoveStruct]]] = [
             *((key, moves.RunRecord) for key in run_keys),
             *((key, moves.InstanceRecord) for key in instance_keys),
         ]
-        found = await self._fields(self._parent, kinds)
-        for run, record in zip(runs, found, strict=False):
+        fields = await self._fields(self._parent, kinds)
+        for run, record in zip(runs, fields, strict=False):
             if record is not None:
-                self._keep_run(run, record)
-        for instance, record in zip(instances, found[len(runs) :], strict=True):
+                self._store_run(run, record)
+        for instance, record in zip(instances, fields[len(runs) :], strict=True):
             if record is not None:
-                self._keep_instance(instance, record)
+                self._store_instance(instance, record)
 
-    async def _marked(
+    async def _read_marks(
         self, value: Collected, iterations: Iterable[int]
     ) -> list[tuple[Run, PlannedEdge]]:
         port = list(self.plan.vertices[value.target.vertex].into).index(value.target.port)
         number = self._numbers[value.target.vertex]
         order = list(iterations)
-        keys = [moves.Mark(value.block, value.path, number, port, each) for each in order]
-        found = await self._entries(self._parent, keys, moves.Gathered)
+        keys = [moves.Mark(value.block, value.path, number, port, iteration) for iteration in order]
+        marks = await self._entries(self._parent, keys, moves.Gathered)
         return [
-            (Run(self._names[mark.origin], (*value.path, each)), self._edges[mark.edge])
-            for each, mark in zip(order, found, strict=True)
+            (Run(self._names[mark.origin], (*value.path, iteration)), self._edges[mark.edge])
+            for iteration, mark in zip(order, marks, strict=True)
             if mark is not None
         ]
 
@@ -202,61 +203,72 @@ class ExecutionRecords:
     async def _fields(
         self, parent: Address, kinds: Sequence[tuple[MoveStruct, type[MoveStruct]]]
     ) -> list[Any]:
-        """The values of dynamic fields by key and type of the value; None for what is not there."""
+        """Return the values of dynamic fields by key and value type; None for missing fields."""
         deployment = self._package.deployment
         ids = []
         for key, _ in kinds:
             codec: Any = key
             tag = TYPE_TAG.encode(deployment.type_of(type(key)))
             ids.append(dynamic_field_id(parent, tag, codec.bcs.encode(key)))
-        found = await self._package.client.objects(ids)
+        objects = await self._package.client.objects(ids)
         return [
             None
             if value is None
             else deployment.decode_entry(
                 value, field_tag(deployment.type_of(type(key)), deployment.type_of(kind))
             )
-            for (key, kind), value in zip(kinds, found, strict=True)
+            for (key, kind), value in zip(kinds, objects, strict=True)
         ]
 
-    def _keep_run(self, run: Run, record: moves.RunRecord) -> None:
+    def _store_run(self, run: Run, record: moves.RunRecord) -> None:
         ports = list(self.plan.vertices[run.vertex].into)
-        kept = RunRecord(phase=RunPhase(record.phase), attempt=record.attempt)
-        for each in record.deliveries:
-            edge = self._edges[each.edge]
-            value = self._value(edge, each.origin, each.round, run.path)
-            kept.brought[ports[each.port]] = Brought(edge, value)
-        self.records.runs[run] = kept
+        run_record = RunRecord(phase=RunPhase(record.phase), attempt=record.attempt)
+        for delivery in record.deliveries:
+            edge = self._edges[delivery.edge]
+            value = self._value(edge, delivery.origin, delivery.round, run.path)
+            run_record.brought[ports[delivery.port]] = Brought(edge, value)
+        self.records.runs[run] = run_record
         self.not_before_ms[run] = record.not_before_ms
         if int.from_bytes(record.invocation):
             self.invocations[run] = record.invocation
         if record.refusal:
             self.refusals[run] = record.refusal
 
-    def _keep_instance(self, instance: tuple[int, Path], record: moves.InstanceRecord) -> None:
+    def _store_instance(self, instance: tuple[int, Path], record: moves.InstanceRecord) -> None:
         number, path = instance
         block = self.plan.blocks[number]
         is_open = block.kind is BlockKind.REGION and record.phase >= _OPEN
-        kept = InstanceRecord(is_open=is_open, live=record.live)
+        instance_record = InstanceRecord(is_open=is_open, live=record.live)
         for head, cursor in zip(block.cursors, record.cursors, strict=False):
             parallel = self.plan.vertices[head].vertex.parallel
-            kept.cursors[head] = Cursor(cursor.count, parallel, cursor.next, cursor.outstanding)
-        for each in record.brought:
-            vertex = self._names[each.vertex]
-            target = InputPort(vertex, list(self.plan.vertices[vertex].into)[each.port])
-            edge = self._edges[each.edge]
-            value = self._value(edge, each.origin, each.round, path)
-            kept.brought[target, each.is_static] = Brought(edge, value, each.length)
-        self.records.instances[instance] = kept
-        self._iterations[instance] = max((each.length for each in record.brought), default=0)
+            instance_record.cursors[head] = Cursor(
+                cursor.count, parallel, cursor.next, cursor.outstanding
+            )
+        for delivery in record.brought:
+            vertex = self._names[delivery.vertex]
+            target = InputPort(vertex, list(self.plan.vertices[vertex].into)[delivery.port])
+            edge = self._edges[delivery.edge]
+            value = self._value(edge, delivery.origin, delivery.round, path)
+            instance_record.brought[target, delivery.is_static] = Brought(
+                edge, value, delivery.length
+            )
+        self.records.instances[instance] = instance_record
+        self._iterations[instance] = max(
+            (delivery.length for delivery in record.brought), default=0
+        )
 
-    def _value(self, edge: PlannedEdge, origin: int, last_round: int, place: Path) -> Value:
-        """What an edge brought to a place, by reference."""
-        kept = place[: edge.keeps]
+    def _value(self, edge: PlannedEdge, origin: int, last_round: int, path: Path) -> Value:
+        """Return the reference to the value that an edge delivered at a path.
+
+        The source run shares the first `edge.keeps` numbers of the path. The edge kinds then
+        differ: a `DO_WHILE` edge comes from the previous round (`[2, 3]` from `[2, 2]`), and a
+        `BREAK` edge from the last round, which is inside the loop (`[2]` from `[2, 5]`).
+        """
+        source_path = path[: edge.keeps]
         if origin >= _BLOCKS:
-            return Collected(origin - _BLOCKS, kept, edge.target)
+            return Collected(origin - _BLOCKS, source_path, edge.target)
         if edge.kind is EdgeKind.DO_WHILE:
-            kept = (*kept[:-1], kept[-1] - 1)
+            source_path = (*source_path[:-1], source_path[-1] - 1)
         elif edge.kind is EdgeKind.BREAK:
-            kept = (*kept, last_round)
-        return Reference(Run(edge.source.vertex, kept), edge.source.port)
+            source_path = (*source_path, last_round)
+        return Reference(Run(edge.source.vertex, source_path), edge.source.port)

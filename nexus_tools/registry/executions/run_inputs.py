@@ -1,4 +1,4 @@
-"""What the tool of a run is given: values that are elsewhere on chain, put together."""
+"""The inputs of a run, assembled from values that other objects on chain store."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -20,33 +20,33 @@ from nexus_tools.tool import canonical_json
 from nexus_tools.workflow import ERR_EVAL, Collected, Given, Reference, Run, Value
 
 _MAX_INVOCATIONS = 1_024
-"""How many closed invocations are kept: the same one often feeds several runs."""
+"""The size of the cache of closed invocations: one often provides inputs of several runs."""
 
 
 class RunResolver:
-    """Follows references. Closed invocations, which never change, are read once."""
+    """Resolves references to values. It caches closed invocations, which never change."""
 
     def __init__(self, client: SuiClient, deployment: Deployment) -> None:
         self._package = PackageClient(client, deployment)
         self._closed: OrderedDict[Address, Invocation] = OrderedDict()
 
     async def inputs(self, execution: Execution, workflow: PublishedWorkflow, run: Run) -> Ports:
-        """The ports of a run that is ready, or was, as the chain puts them together.
+        """Return the input ports of a run that is or was ready, as the chain assembles them.
 
-        Raises `value_unknown` for what is not there any more, and as `SuiClient` does.
+        Raises `value_unknown` for a value that no longer exists, and as `SuiClient` does.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
         values = records.records.inputs(run)
-        found = await self._resolved(records, workflow, values.values())
-        return Ports(tuple((port, found[value]) for port, value in sorted(values.items())))
+        resolved = await self._resolve(records, workflow, values.values())
+        return Ports(tuple((port, resolved[value]) for port, value in sorted(values.items())))
 
     async def sources(
         self, execution: Execution, workflow: PublishedWorkflow, run: Run
     ) -> tuple[Address, ...]:
-        """The invocations whose outcomes are inputs of a run, in the order to load them on chain.
+        """Return the invocations whose outcomes are inputs of a run, in their loading order.
 
-        The elements of lists come from the last one to the first. Raises as `inputs` does.
+        Elements of lists are loaded from the last to the first. Raises as `inputs` does.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
@@ -57,7 +57,7 @@ class RunResolver:
     async def read_bytes(
         self, execution: Execution, workflow: PublishedWorkflow, run: Run, inputs: Ports
     ) -> int:
-        """The bytes that the chain counts to put these inputs of a run together.
+        """Return the bytes that the chain counts for assembling these inputs of a run.
 
         Raises as `inputs` does.
         """
@@ -65,123 +65,131 @@ class RunResolver:
         await records.read_around(run)
         values = tuple(records.records.inputs(run).values())
         runs, lists = await _runs_behind(records, values)
-        found = await self._invocations(records, runs)
-        states = {invocation.id: invocation.state for invocation in found.values()}
+        invocations = await self._invocations(records, runs)
+        states = {invocation.id: invocation.state for invocation in invocations.values()}
         entries = await records.entry_values([run.vertex])
-        given = (*entries.values(), default_ports(workflow.document, run.vertex))
+        entry_ports = (*entries.values(), default_ports(workflow.document, run.vertex))
         return (
             counted_bytes(records, states, values, lists)
             + plan_bytes(records, values, run)
-            + sum(ports.size() for ports in given if ports.values)
+            + sum(ports.size() for ports in entry_ports if ports.values)
             + inputs.size()
         )
 
-    async def _resolved(
+    async def _resolve(
         self, records: ExecutionRecords, workflow: PublishedWorkflow, values: Iterable[Value]
     ) -> dict[Value, JsonValue.Variant]:
-        """The values of references. Raises as `inputs` does."""
-        wanted = list(dict.fromkeys(values))
-        runs, elements = await _runs_behind(records, wanted)
+        """Return the values of references. Raises as `inputs` does."""
+        unique = list(dict.fromkeys(values))
+        runs, elements = await _runs_behind(records, unique)
         invocations = await self._invocations(records, runs)
-        given = [each for each in wanted if isinstance(each, Given)]
-        entries = await records.entry_values(each.target.vertex for each in given)
-        defaults = {each.target: each for each in workflow.document.defaults}
-        found: dict[Value, JsonValue.Variant] = {}
-        for value in wanted:
+        entry_inputs = [value for value in unique if isinstance(value, Given)]
+        entries = await records.entry_values(
+            entry_input.target.vertex for entry_input in entry_inputs
+        )
+        defaults = {default.target: default for default in workflow.document.defaults}
+        resolved: dict[Value, JsonValue.Variant] = {}
+        for value in unique:
             match value:
                 case Given(target):
                     ports = dict(entries[target.vertex].values if target.vertex in entries else ())
                     if target.port in ports:
-                        found[value] = ports[target.port]
+                        resolved[value] = ports[target.port]
                     elif target in defaults:
-                        found[value] = default_value(defaults[target])
+                        resolved[value] = default_value(defaults[target])
                     else:
-                        raise NotFoundError("value_unknown", f"'{target}' was given no value")
+                        raise NotFoundError("value_unknown", f"'{target}' has no value")
                 case Reference():
-                    found[value] = _output(records, invocations, value)
+                    resolved[value] = _output(records, invocations, value)
                 case Collected():
-                    found[value] = _list(records, invocations, value, elements[value])
-        return found
+                    resolved[value] = _list(records, invocations, value, elements[value])
+        return resolved
 
     async def _invocations(
         self, records: ExecutionRecords, runs: Iterable[Run]
     ) -> dict[Run, Invocation]:
         ids = {run: records.invocations[run] for run in runs if run in records.invocations}
-        missing = [each for each in dict.fromkeys(ids.values()) if each not in self._closed]
-        read = await self._package.find_all(missing, Invocation)
-        found = dict(zip(missing, read, strict=True))
-        for place, invocation in found.items():
+        missing = [
+            invocation_id
+            for invocation_id in dict.fromkeys(ids.values())
+            if invocation_id not in self._closed
+        ]
+        objects = await self._package.find_all(missing, Invocation)
+        by_id = dict(zip(missing, objects, strict=True))
+        for invocation_id, invocation in by_id.items():
             if invocation is None:
-                raise NotFoundError("value_unknown", f"the invocation {place} is deleted")
+                raise NotFoundError("value_unknown", f"the invocation {invocation_id} is deleted")
             if invocation.is_closed:
-                self._closed[place] = invocation
-        known = {
-            run: self._closed[place] if place in self._closed else found[place]
-            for run, place in ids.items()
+                self._closed[invocation_id] = invocation
+        by_run = {
+            run: self._closed[invocation_id]
+            if invocation_id in self._closed
+            else by_id[invocation_id]
+            for run, invocation_id in ids.items()
         }
         while len(self._closed) > _MAX_INVOCATIONS:
             self._closed.popitem(last=False)
-        return {run: each for run, each in known.items() if each is not None}
+        return {run: current for run, current in by_run.items() if current is not None}
 
 
 async def _runs_behind(
     records: ExecutionRecords, values: Iterable[Value]
 ) -> tuple[list[Run], dict[Collected, tuple[Reference, ...]]]:
-    """The runs to which values refer, those that were invoked, and the elements of lists."""
-    wanted = list(dict.fromkeys(values))
-    lists = [each for each in wanted if isinstance(each, Collected)]
-    elements = {each: await records.elements(each) for each in lists}
-    sources = [each.run for each in wanted if isinstance(each, Reference)]
-    sources += [element.run for each in elements.values() for element in each]
+    """Return the invoked runs that values refer to, and the elements of lists."""
+    unique = list(dict.fromkeys(values))
+    lists = [value for value in unique if isinstance(value, Collected)]
+    elements = {collected: await records.elements(collected) for collected in lists}
+    sources = [value.run for value in unique if isinstance(value, Reference)]
+    sources += [element.run for references in elements.values() for element in references]
     await records.read_runs(sources)
-    return [each for each in dict.fromkeys(sources) if each not in records.refusals], elements
+    return [run for run in dict.fromkeys(sources) if run not in records.refusals], elements
 
 
-def _came_to(
+def _outcome_of(
     records: ExecutionRecords, invocations: Mapping[Run, Invocation], run: Run
 ) -> tuple[str, dict[str, JsonValue.Variant]]:
-    """The variant that a run ended in, and its ports, with those of a failure."""
+    """Return the variant with which a run ended, and its ports; a failure has ports as well."""
     if run in records.refusals:
-        return ERR_EVAL, _error(records.refusals[run], "")
+        return ERR_EVAL, _failure_ports(records.refusals[run], "")
     if run not in invocations:
-        raise _gone(run)
+        raise _missing_error(run)
     match invocations[run].state:
         case State.Settled(variant, ports):
             return variant, dict(ports.values)
         case State.Failed(reason, detail):
-            return ERR_EVAL, _error(reason, detail)
-    return ERR_EVAL, _error("expired", "")
+            return ERR_EVAL, _failure_ports(reason, detail)
+    return ERR_EVAL, _failure_ports("expired", "")
 
 
-def _error(reason: str, detail: str) -> dict[str, JsonValue.Variant]:
+def _failure_ports(reason: str, detail: str) -> dict[str, JsonValue.Variant]:
     texts = {"reason": reason, "detail": detail}
     return {name: JsonValue.Inline(canonical_json(text)) for name, text in texts.items()}
 
 
-def _gone(run: Run) -> NotFoundError:
-    return NotFoundError("value_unknown", f"what '{run}' came to is not there any more")
+def _missing_error(run: Run) -> NotFoundError:
+    return NotFoundError("value_unknown", f"the outcome of '{run}' no longer exists")
 
 
 def _output(
     records: ExecutionRecords, invocations: Mapping[Run, Invocation], value: Reference
 ) -> JsonValue.Variant:
-    _, ports = _came_to(records, invocations, value.run)
+    _, ports = _outcome_of(records, invocations, value.run)
     if value.port not in ports:
-        raise _gone(value.run)
-    found = ports[value.port]
-    return found if value.element is None else _element(found, value)
+        raise _missing_error(value.run)
+    output = ports[value.port]
+    return output if value.element is None else _element(output, value)
 
 
-def _element(of: JsonValue.Variant, value: Reference) -> JsonValue.Variant:
+def _element(collection: JsonValue.Variant, value: Reference) -> JsonValue.Variant:
     assert value.element is not None
-    match of:
+    match collection:
         case JsonValue.InlineList(parts):
             texts = [text for part in parts for text in part]
             if value.element < len(texts):
                 return JsonValue.Inline(texts[value.element])
         case JsonValue.RemoteList(storage, keys) if value.element < len(keys):
             return JsonValue.Remote(storage, keys[value.element])
-    raise _gone(value.run)
+    raise _missing_error(value.run)
 
 
 def _list(
@@ -190,28 +198,28 @@ def _list(
     value: Collected,
     elements: Iterable[Reference],
 ) -> JsonValue.Variant:
-    """What the iterations brought; those that ended in another variant brought nothing.
+    """Return the list of collected values; iterations that ended in another variant add none.
 
-    A list is of one kind: of texts, or of keys of one storage.
+    All elements are of one kind: texts, or keys of one storage.
     """
     sources = {(edge.source.vertex, edge.source.variant) for edge in records.edges_to(value)}
-    brought = [
-        _output(records, invocations, each)
-        for each in elements
-        if (each.run.vertex, _came_to(records, invocations, each.run)[0]) in sources
+    collected = [
+        _output(records, invocations, element)
+        for element in elements
+        if (element.run.vertex, _outcome_of(records, invocations, element.run)[0]) in sources
     ]
-    keys = [each for each in brought if isinstance(each, JsonValue.Remote)]
+    keys = [item for item in collected if isinstance(item, JsonValue.Remote)]
     if not keys:
-        return JsonValue.InlineList((tuple(map(_text, brought)),))
-    if len(keys) < len(brought) or len({each.storage for each in keys}) > 1:
+        return JsonValue.InlineList((tuple(map(_text, collected)),))
+    if len(keys) < len(collected) or len({item.storage for item in keys}) > 1:
         raise ValidationError(
-            "value_remote", f"the list for {value.target} is kept in several places"
+            "value_remote", f"the elements of the list for {value.target} are in several storages"
         )
-    return JsonValue.RemoteList(keys[0].storage, tuple(each.key for each in keys))
+    return JsonValue.RemoteList(keys[0].storage, tuple(item.key for item in keys))
 
 
 def _text(value: JsonValue.Variant) -> bytes:
-    """The JSON text of a value on chain, as `value::json` gives it."""
+    """Return the JSON text of a value on chain, as `value::json` returns it."""
     match value:
         case JsonValue.Inline(text):
             return text
@@ -219,4 +227,6 @@ def _text(value: JsonValue.Variant) -> bytes:
             return b"".join(chunks)
         case JsonValue.InlineList(parts):
             return b"[" + b",".join(text for part in parts for text in part) + b"]"
-    raise ValidationError("value_remote", "a list of keys has no text, and stands in a list")
+    raise ValidationError(
+        "value_remote", "a list with off-chain elements cannot be an element of a list"
+    )

@@ -1,4 +1,4 @@
-"""An execution with all that the chain knows of it: its runs, what they came to, its results."""
+"""The current state of an execution: its runs, their outcomes, and its results."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ _EARLY_ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """A value that an execution came to; `name` is that of its output, or empty."""
+    """A result value of an execution; `name` is the name of its output, or empty."""
 
     name: str
     source: OutputPort
@@ -56,16 +56,16 @@ class ExecutionResult:
 
     @property
     def label(self) -> str:
-        """What people call it: the name or the port, with the path of its run."""
+        """A label for users: the name or the port, with the path of its run."""
         path = f"[{','.join(map(str, self.run.path))}]" if self.run.path else ""
         return f"{self.name or self.source}{path}"
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """How far a run is; `outcome` if it is closed, the id of its last invocation if it has one.
+    """The state of a run, with its `outcome` if it is closed, and its last invocation if any.
 
-    One that is ready is requested from `not_before_ms` on, in ms since 1970.
+    A ready run can be requested from `not_before_ms` on, in ms since 1970.
     """
 
     run: Run
@@ -78,10 +78,11 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
-    """An execution as it is now; `waiting` says what has not all its values, and which it lacks.
+    """The state of an execution at the time of reading.
 
-    `iterations_left` has how many iterations of a head are still to be requested, and `left` the
-    steps besides the runs that may follow at once.
+    `waiting` lists runs that lack input values, and these values. `iterations_left` has the number
+    of iterations of a head vertex that are still to be requested. `left` are the steps, apart from
+    runs, that can be sent now.
     """
 
     execution: Execution
@@ -94,65 +95,70 @@ class ExecutionState:
     results: tuple[ExecutionResult, ...]
     failures: tuple[RunFailure, ...]
     invalid: tuple[OutputInvalidError, ...]
-    """The answers of runs that break the output schemas of their tools."""
+    """The errors of answers that violate the output schemas of their tools."""
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing happens in it any more."""
+        """Whether the execution has ended, so that it never changes again."""
         return self.execution.ended_at_ms is not None
 
     @property
     def status(self) -> Status:
-        """Running, or what it came to."""
+        """The status: running, or how it ended."""
         return status_of(self.execution)
 
     @property
     def early_end(self) -> str:
-        """That it ended before it was done, and why, for people; empty if it did not."""
-        how = _EARLY_ENDS.get(self.status)
-        if how is None:
+        """A message for users if the execution ended early, with the reason; else empty."""
+        ending = _EARLY_ENDS.get(self.status)
+        if ending is None:
             return ""
-        why = f": {self.fatal.sentence}" if self.fatal else ""
-        return f"the execution {self.execution.id} {how}{why}"
+        reason = f": {self.fatal.sentence}" if self.fatal else ""
+        return f"the execution {self.execution.id} {ending}{reason}"
 
     @property
     def fatal(self) -> RunFailure | None:
-        """The failure that terminated it: the first one of a vertex that does not let it go on."""
+        """The failure that terminated the execution: the first one of a terminating vertex."""
         if self.status is not Status.TERMINATED:
             return None
         vertices = self.workflow.plan.vertices
-        return next((each for each in self.failures if vertices[each.run.vertex].terminates), None)
+        return next(
+            (failure for failure in self.failures if vertices[failure.run.vertex].terminates), None
+        )
 
     def outputs(self, *, checked: bool = True) -> dict[str, Any]:
-        """Return the results by name, or `vertex.variant.port`; a list for several runs.
+        """Return the results by name, or `vertex.variant.port`; a list if several runs have one.
 
-        Raises `output_invalid` if the answer of any run breaks its tool's output schema, unless the
-        results are only inspected, with `checked=False`.
+        Raises `output_invalid` if the answer of any run violates its tool's output schema. With
+        `checked=False` it does not check, for callers that only display results.
         """
         if checked:
             self.require_valid()
-        several: dict[str, list[Any]] = {}
+        values_by_name: dict[str, list[Any]] = {}
         for result in self.results:
-            several.setdefault(result.name or str(result.source), []).append(result.value)
-        return {name: found[0] if len(found) == 1 else found for name, found in several.items()}
+            values_by_name.setdefault(result.name or str(result.source), []).append(result.value)
+        return {
+            name: values[0] if len(values) == 1 else values
+            for name, values in values_by_name.items()
+        }
 
     def require_valid(self) -> None:
-        """Raise `output_invalid` if the answer of a run breaks its tool's output schema."""
+        """Raise `output_invalid` if the answer of a run violates its tool's output schema."""
         for error in self.invalid:
             raise error
 
     def vertex_states(self) -> dict[str, VertexState]:
-        """How many runs of each vertex are in which phase, for a picture."""
+        """Return the number of runs of each vertex in each phase, for a diagram."""
         counts = {name: Counter[str]() for name in self.workflow.plan.vertices}
-        for each in self.runs.values():
-            counts[each.run.vertex][_phase(each)] += 1
-        for name, left in self.iterations_left.items():
-            counts[name]["waiting"] += left
+        for run in self.runs.values():
+            counts[run.run.vertex][_phase(run)] += 1
+        for name, remaining in self.iterations_left.items():
+            counts[name]["waiting"] += remaining
         return {name: VertexState(**count) for name, count in counts.items()}
 
 
 def status_of(execution: Execution) -> Status:
-    """What an execution is, or came to."""
+    """Return the status of an execution: running, or how it ended."""
     if execution.ended_at_ms is None:
         return Status.RUNNING
     if execution.walks.ending is not None:
@@ -163,52 +169,52 @@ def status_of(execution: Execution) -> Status:
 async def read_state(
     package: PackageClient, execution: Execution, workflow: PublishedWorkflow
 ) -> ExecutionState:
-    """The state of an execution that is read already."""
-    kept = ExecutionRecords(package, execution, workflow)
-    await kept.read_all()
-    terms = await kept.terms()
-    ids = kept.invocations
-    read = await package.find_all([*ids.values()], Invocation)
-    invocations = dict(zip(ids, read, strict=True))
+    """Return the state of an execution whose object was already read."""
+    reader = ExecutionRecords(package, execution, workflow)
+    await reader.read_all()
+    terms = await reader.terms()
+    ids = reader.invocations
+    objects = await package.find_all([*ids.values()], Invocation)
+    invocations = dict(zip(ids, objects, strict=True))
     runs: dict[Run, RunState] = {}
-    for run, record in kept.records.runs.items():
+    for run, record in reader.records.runs.items():
         invocation = invocations.get(run)
         if record.phase is RunPhase.CLOSED:
-            came_to = _outcome(kept.refusals.get(run), invocation)
-            if came_to is not None:
-                record.outcome = with_all_ports(workflow.plan.vertices[run.vertex], came_to)
+            outcome = _outcome(reader.refusals.get(run), invocation)
+            if outcome is not None:
+                record.outcome = with_all_ports(workflow.plan.vertices[run.vertex], outcome)
         runs[run] = RunState(
             run,
             record.phase,
             record.attempt,
             record.outcome,
             invocation,
-            kept.not_before_ms[run],
+            reader.not_before_ms[run],
         )
-    left: Counter[str] = Counter()
-    for instance in kept.records.instances.values():
+    remaining: Counter[str] = Counter()
+    for instance in reader.records.instances.values():
         for head, cursor in instance.cursors.items():
-            left[head] += cursor.count - cursor.next
+            remaining[head] += cursor.count - cursor.next
     return ExecutionState(
         execution,
         workflow,
         terms,
         runs,
-        {head: count for head, count in left.items() if count},
-        tuple(_left_in_regions(kept.records)),
-        tuple(kept.records.waiting()),
+        {head: count for head, count in remaining.items() if count},
+        tuple(_left_in_regions(reader.records)),
+        tuple(reader.records.waiting()),
         tuple(
-            ExecutionResult(each.name, each.source, run, _value(runs[run], each.value.port))
-            for each in kept.records.results()
-            for run in (each.value.run,)
+            ExecutionResult(result.name, result.source, run, _value(runs[run], result.value.port))
+            for result in reader.records.results()
+            for run in (result.value.run,)
         ),
         await _failures(package, execution, workflow, terms),
-        tuple((await invalid_answers(package, filter(None, read))).values()),
+        tuple((await invalid_answers(package, filter(None, objects))).values()),
     )
 
 
 def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
-    """Iterations that may be requested, and regions that may be gathered, or were."""
+    """Yield requests of iterations, and the gathering of regions in which nothing is left to do."""
     for (block, path), instance in records.instances.items():
         if not instance.is_open:
             continue
@@ -222,16 +228,16 @@ def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
 async def _failures(
     package: PackageClient, execution: Execution, workflow: PublishedWorkflow, terms: Terms
 ) -> tuple[RunFailure, ...]:
-    """Why walks failed: events tell, for the chain keeps but how many did."""
+    """Return the failures of runs, from events, because the chain stores only their number."""
     if not execution.walks.failures:
         return ()
     steps = await read_execution_steps(package, execution.id)
     allowed = {
         fqn: {
-            "price_too_high": f"it may cost {sui(mist)}",
-            "timeout_too_long": f"it may take {duration(terms.max_timeout_ms)}",
-            "too_many_steps": f"it may take {count(terms.max_steps, 'step')}",
-            "outcome_limit_too_small": f"it may have {count(terms.max_outcome_bytes, 'byte')}",
+            "price_too_high": f"its limit is {sui(mist)}",
+            "timeout_too_long": f"its limit is {duration(terms.max_timeout_ms)}",
+            "too_many_steps": f"its limit is {count(terms.max_steps, 'step')}",
+            "outcome_limit_too_small": f"its limit is {count(terms.max_outcome_bytes, 'byte')}",
         }
         for fqn, mist in zip(workflow.fqns, terms.max_prices_mist, strict=True)
     }
@@ -239,8 +245,8 @@ async def _failures(
 
 
 def _outcome(refusal: str | None, invocation: Invocation | None) -> Settled | Failed | None:
-    """What a closed run came to; None if its invocation is deleted."""
-    if refusal not in {None, "port_missing"}:  # which port it is, the answer shows
+    """Return the outcome of a closed run, or None if its invocation is deleted."""
+    if refusal not in {None, "port_missing"}:  # for this refusal, the answer shows which port
         return Failed(refusal)
     match invocation.state if invocation else None:
         case State.Settled(variant, ports):
@@ -253,15 +259,15 @@ def _outcome(refusal: str | None, invocation: Invocation | None) -> Settled | Fa
 
 
 def _value(run: RunState, port: str) -> Any:
-    """The JSON value of a port of a run that settled; where it is, if that is not on chain."""
+    """Return the JSON value of a port of a settled run; its location if it is stored off chain."""
     assert run.invocation is not None
     assert isinstance(run.invocation.state, State.Settled)
     values = run.invocation.state.ports.values
-    return Ports(tuple(each for each in values if each[0] == port)).with_places()[port]
+    return Ports(tuple(entry for entry in values if entry[0] == port)).with_places()[port]
 
 
 def _lengths(ports: Ports) -> dict[str, int | None]:
-    """Each port, with its length where the chain knows that it is a list."""
+    """Return each port, with its length if the chain knows that it is a list."""
     return {name: _length(value) for name, value in ports.values}
 
 

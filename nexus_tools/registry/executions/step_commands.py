@@ -1,8 +1,8 @@
-"""Which steps of an execution may follow from what happened, and their commands.
+"""Prediction of the next steps of an execution, and the commands of these steps.
 
-A step that has nothing to do does nothing, and costs little: so whoever closes a run adds all that
-may follow from it to the same transaction, which the workflow alone tells, without reading records.
-What did not fit, or came differently, is in the events' `Change`.
+A step without work does nothing and costs little. So whoever closes a run adds all possible next
+steps to the same transaction. Only the workflow determines them, so no records are read. Steps that
+did not fit, or were not predicted, are in the `Change` of the emitted events.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,9 +29,9 @@ from nexus_tools.workflow import (
 )
 
 MAX_STEPS = 16
-"""So many steps follow in one transaction at most: its gas stays low, and anyone can pay it."""
+"""The most steps that are added to one transaction, so that anyone can pay its gas."""
 MAX_ITERATIONS = 32
-"""So many iterations one command requests at most, as `execution.move` says."""
+"""The most iterations that one command requests: the limit of `execution.move`."""
 
 Path = tuple[int, ...]
 _ERROR_PORTS = {"reason": None, "detail": None}
@@ -39,14 +39,17 @@ _ERROR_PORTS = {"reason": None, "detail": None}
 
 @dataclass(frozen=True, slots=True)
 class RequestRun:
-    """Requests a run, if it is ready."""
+    """A step that requests a run, if it is ready."""
 
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
 class RequestIterations:
-    """Requests iterations that begin with `vertex` in the region around which `path` is."""
+    """A step that requests up to `limit` iterations, starting at `vertex`.
+
+    `path` is the path of the region.
+    """
 
     vertex: str
     path: Path
@@ -55,7 +58,7 @@ class RequestIterations:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Brings what a region gathered out of it, if nothing is left to do in it."""
+    """A step that delivers the collected values of a region once it has nothing left to do."""
 
     region: int
     path: Path
@@ -65,7 +68,10 @@ ExecutionStep = RequestRun | RequestIterations | Gather
 
 
 class Foresight:
-    """Collects what may follow from several things that happened to one execution."""
+    """Predicts the next steps of one execution from one or more changes.
+
+    Call `begun`, `closed` or `changed` for each change, and then `steps`.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -74,16 +80,20 @@ class Foresight:
         self._iterations: dict[tuple[str, Path], int] = {}
         self._emptied: dict[tuple[int, Path], None] = {}
 
-    # --- What happened
+    # --- Changes
 
     def begun(self, group: str) -> None:
-        """The execution begins with an entry group: what waits for no other vertex, is ready."""
+        """Add the start with an entry group: vertices that wait for no other vertex are ready."""
         for name, vertex in self._plan.vertices.items():
-            if name in self._plan.groups[group] and vertex.region is None and _waits_not(vertex):
+            if (
+                name in self._plan.groups[group]
+                and vertex.region is None
+                and _needs_only_entries(vertex)
+            ):
                 self._runs[Run(name, (0,) * len(vertex.blocks))] = None
 
     def closed(self, run: Run, attempt: int, outcome: Settled | Failed) -> None:
-        """A run was closed, in an attempt counted from 1."""
+        """Add the closing of a run, in an attempt counted from 1."""
         vertex = self._plan.vertices[run.vertex]
         settled = outcome if isinstance(outcome, Settled) else None
         edges = vertex.variants.get(settled.variant, ()) if settled else ()
@@ -97,95 +107,102 @@ class Foresight:
                 return
         for edge in edges:
             if edge.left is None:
-                self._brought(edge, run.path, settled.lengths[edge.source.port])
-        self._left(run)
+                self._add_delivery(edge, run.path, settled.lengths[edge.source.port])
+        self._add_run_end(run)
 
     def changed(self, change: Change) -> None:
-        """The chain told of a change."""
+        """Add a change that the chain reported in an event."""
         for ready in change.ready:
             self._runs[Run(self._names[ready.vertex], tuple(ready.path))] = None
-        for each in change.iterations:
-            self._more_iterations(self._names[each.vertex], tuple(each.path), MAX_ITERATIONS)
+        for entry in change.iterations:
+            self._add_iterations(self._names[entry.vertex], tuple(entry.path), MAX_ITERATIONS)
         for instance in change.emptied:
             self._emptied[instance.block, tuple(instance.path)] = None
 
-    # --- What follows
+    # --- Steps
 
     def steps(self, limit: int = MAX_STEPS) -> tuple[ExecutionStep, ...]:
-        """The first ones of the steps, in an order in which later ones profit from earlier ones."""
+        """Return the first steps, ordered so that earlier steps enable later ones."""
         return tuple(islice(self._steps(), limit))
 
     def _steps(self) -> Iterator[ExecutionStep]:
-        """Requests, and then region by region, inner ones first, with what that leads to."""
-        told: set[Run | tuple[str, Path] | tuple[int, Path]] = set()
+        """Yield requests, and then region by region, inner ones first, the steps that follow."""
+        yielded: set[Run | tuple[str, Path] | tuple[int, Path]] = set()
         while True:
-            for run in [run for run in self._runs if run not in told]:
-                told.add(run)
+            for run in [run for run in self._runs if run not in yielded]:
+                yielded.add(run)
                 yield RequestRun(run)
-            for key, count in [each for each in self._iterations.items() if each[0] not in told]:
-                told.add(key)
+            for key, count in [
+                entry for entry in self._iterations.items() if entry[0] not in yielded
+            ]:
+                yielded.add(key)
                 yield RequestIterations(*key, count)
-            left = [each for each in self._emptied if each not in told]
-            if not left:
+            regions = [region_key for region_key in self._emptied if region_key not in yielded]
+            if not regions:
                 return
-            region, path = max(left, key=lambda each: self._plan.blocks[each[0]].depth)
-            told.add((region, path))
+            region, path = max(
+                regions, key=lambda region_key: self._plan.blocks[region_key[0]].depth
+            )
+            yielded.add((region, path))
             yield Gather(region, path)
-            self._gathered(region, path)
+            self._add_gathering(region, path)
 
-    def _gathered(self, region: int, path: Path) -> None:
+    def _add_gathering(self, region: int, path: Path) -> None:
         block = self._plan.blocks[region]
         for edge in block.collects.values():
-            self._brought(edge, path, None)
+            self._add_delivery(edge, path, None)
         if block.region is not None:
-            self._empty(block.region, path)
+            self._add_emptied(block.region, path)
 
-    def _brought(self, edge: PlannedEdge, path: Path, length: int | None) -> None:
-        """A value, of this length if it is a list, goes along an edge."""
-        place = edge.place(path)
+    def _add_delivery(self, edge: PlannedEdge, path: Path, length: int | None) -> None:
+        """Add what follows when an edge delivers a value; `length` is that of a list, else None."""
+        target_path = edge.place(path)
         if edge.scope is None:
-            self._runs[Run(edge.target.vertex, place)] = None
+            self._runs[Run(edge.target.vertex, target_path)] = None
         elif edge.kind is not EdgeKind.FOR_EACH:
-            self._opened(edge.scope, place, {})
+            self._add_opening(edge.scope, target_path, {})
         elif length is not None:
-            self._opened(edge.scope, place, {edge.target.vertex: length})
+            self._add_opening(edge.scope, target_path, {edge.target.vertex: length})
 
-    def _opened(self, number: int, path: Path, lengths: Mapping[str, int]) -> None:
-        """An instance of a block may have opened, with lists of these lengths for its heads."""
+    def _add_opening(self, number: int, path: Path, lengths: Mapping[str, int]) -> None:
+        """Add what follows if an instance of a block opens.
+
+        `lengths` has the lengths of the lists for its head vertices.
+        """
         block = self._plan.blocks[number]
         for name in block.cursors:
-            self._more_iterations(name, path, lengths.get(name, MAX_ITERATIONS))
+            self._add_iterations(name, path, lengths.get(name, MAX_ITERATIONS))
         for start in block.starts:
             if isinstance(start, int):
-                self._opened(start, _extended(path, self._plan.blocks[start].depth), {})
+                self._add_opening(start, _extended(path, self._plan.blocks[start].depth), {})
             else:
                 depth = len(self._plan.vertices[start].blocks)
                 self._runs[Run(start, _extended(path, depth))] = None
         if block.kind is BlockKind.REGION:
             self._emptied[number, path] = None
 
-    def _left(self, run: Run) -> None:
-        """A run counts off the region around it."""
+    def _add_run_end(self, run: Run) -> None:
+        """Add what follows for the enclosing region when a run in it ends."""
         region = self._plan.vertices[run.vertex].region
         if region is None:
             return
         block = self._plan.blocks[region]
         if run.vertex in block.cursors and not any(run.path[block.depth + 1 :]):
-            self._more_iterations(run.vertex, run.path[: block.depth], 1)
-        self._empty(region, run.path)
+            self._add_iterations(run.vertex, run.path[: block.depth], 1)
+        self._add_emptied(region, run.path)
 
-    def _more_iterations(self, name: str, path: Path, count: int) -> None:
+    def _add_iterations(self, name: str, path: Path, count: int) -> None:
         if count:
             parallel = self._plan.vertices[name].vertex.parallel
-            known = self._iterations.get((name, path), 0)
-            self._iterations[name, path] = min(known + count, parallel, MAX_ITERATIONS)
+            previous = self._iterations.get((name, path), 0)
+            self._iterations[name, path] = min(previous + count, parallel, MAX_ITERATIONS)
 
-    def _empty(self, region: int, path: Path) -> None:
+    def _add_emptied(self, region: int, path: Path) -> None:
         self._emptied[region, path[: self._plan.blocks[region].depth]] = None
 
 
-def _waits_not(vertex: PlannedVertex) -> bool:
-    """Whether entry values are all that a vertex takes in its first round."""
+def _needs_only_entries(vertex: PlannedVertex) -> bool:
+    """Return whether a vertex needs only entry values in its first round."""
     return all(
         edge.kind is EdgeKind.DO_WHILE
         for port, edges in vertex.into.items()
@@ -199,7 +216,7 @@ def _extended(path: Path, length: int) -> Path:
 
 
 def closed_with(outcome: Outcome) -> Settled | Failed:
-    """What an outcome of a tool is to an execution."""
+    """Convert the outcome of a tool to the outcome of a run."""
     if isinstance(outcome, Answer):
         lengths = {
             port: len(value) if isinstance(value, list) else None
@@ -216,12 +233,12 @@ def add_advance(
     dag: Address,
     invocation: Address,
 ) -> None:
-    """The command that goes on with a closed invocation."""
+    """Add the command that advances the execution after an invocation was closed."""
     calls.advance(builder, deployment.workflows, execution, dag, invocation)
 
 
 class StepCommands:
-    """Adds steps of executions of one workflow to transactions; `dag` is its id."""
+    """Adds steps of executions of one workflow to transactions; `dag` is its ID."""
 
     def __init__(self, deployment: Deployment, dag: Address, plan: Plan) -> None:
         self._deployment = deployment
@@ -233,7 +250,7 @@ class StepCommands:
         }
 
     def tool(self, vertex: str) -> Address:
-        """The id of the tool of a vertex."""
+        """Return the ID of the tool of a vertex."""
         return self._tools[vertex]
 
     def add(
@@ -243,15 +260,15 @@ class StepCommands:
         leader: Address,
         step: ExecutionStep,
     ) -> None:
-        """The command of a step. Its sender is a worker of the leader, or owns the execution."""
+        """Add the command of a step, sent by a worker of the leader or by the execution's owner."""
         package, dag = self._deployment.workflows, self._dag
         match step:
             case RequestRun(run):
-                named = execution, dag, self._tools[run.vertex], leader
-                calls.request(builder, package, *named, self._numbers[run.vertex], run.path)
+                target = execution, dag, self._tools[run.vertex], leader
+                calls.request(builder, package, *target, self._numbers[run.vertex], run.path)
             case RequestIterations(vertex, path, limit):
-                named = execution, dag, self._tools[vertex], leader
+                target = execution, dag, self._tools[vertex], leader
                 number = self._numbers[vertex]
-                calls.request_iterations(builder, package, *named, number, path, limit)
+                calls.request_iterations(builder, package, *target, number, path, limit)
             case Gather(region, path):
                 calls.gather(builder, package, execution, dag, region, path)

@@ -1,4 +1,4 @@
-"""To what the owner of an execution consents, found out before money moves."""
+"""Terms of executions: entry values, leaders, prices and limits, resolved before any payment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +26,16 @@ from nexus_tools.workflow import (
 )
 
 DEFAULT_STEPS = 1_000
-"""How many runs an execution may request if nobody says so."""
+"""The default limit of the runs that an execution requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an execution is begun with, and what it takes of its funds.
+    """The terms with which an execution starts, and its estimated cost.
 
-    `group` and the keys of `values`, which are vertices, are numbers in the document;
-    `max_prices_mist` are by the numbers of tools. `max_timeout_ms` is the longest timeout of them.
+    `group` is the number of the entry group. The keys of `values` are vertex numbers.
+    `max_prices_mist` follows the order of the workflow's tools. `max_timeout_ms` is the longest
+    timeout of these tools.
     """
 
     settings: LeaderSettings
@@ -48,7 +49,7 @@ class Terms:
 
     @property
     def enough_mist(self) -> int:
-        """Funds that are enough for a run of each vertex, and for some in each block."""
+        """The recommended funds: one run of each vertex, and some more for vertices in blocks."""
         return self.cost.usual_mist
 
     def prices_of(self, workflow: PublishedWorkflow) -> dict[str, int]:
@@ -57,7 +58,7 @@ class Terms:
 
 
 class Consent(PackageClient):
-    """What executions are begun with."""
+    """Resolves the terms of executions from arguments and from the current state of the chain."""
 
     async def terms(
         self,
@@ -70,22 +71,22 @@ class Consent(PackageClient):
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
     ) -> Terms:
-        """What is asked for, or follows from what there is now. Raises as `Executions.begin`."""
+        """Return the terms, with defaults from the chain. Raises as `Executions.begin` does."""
         tools = await self._tools(workflow)
         size = _outcome_bytes(tools, max_outcome_bytes)
-        chosen, given = _given(workflow, tools, inputs, group)
-        named = await self.leaders_for(tools, leaders)
+        entry_group, entry_inputs = _entry_inputs(workflow, tools, inputs, group)
+        selected = await self.leaders_for(tools, leaders)
         prices = _max_prices(workflow, tools, max_prices_mist or {})
         for fqn, tool in tools.items():
-            _check(tool, named, prices[fqn], size)
+            _check_tool(tool, selected, prices[fqn], size)
         settings = await self._registry.settings()
-        _check_bounds(settings, size)
+        _check_outcome_limit(settings, size)
         numbers = {name: number for number, name in enumerate(workflow.plan.vertices)}
         return Terms(
             settings,
-            list(workflow.plan.groups).index(chosen.name),
-            {numbers[name]: ports for name, ports in given.items()},
-            tuple(leader.id for leader in named),
+            list(workflow.plan.groups).index(entry_group.name),
+            {numbers[name]: ports for name, ports in entry_inputs.items()},
+            tuple(leader.id for leader in selected),
             [prices[fqn] for fqn in workflow.fqns],
             max(tool.definition.timeout_ms for tool in tools.values()),
             size,
@@ -93,7 +94,7 @@ class Consent(PackageClient):
                 workflow,
                 tools,
                 settings,
-                group=chosen.name,
+                group=entry_group.name,
                 max_outcome_bytes=size,
                 max_steps=max_steps,
             ),
@@ -107,11 +108,11 @@ class Consent(PackageClient):
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
     ) -> ExecutionCost:
-        """What an execution takes of its funds. Raises `group_unknown` or `group_missing`."""
-        chosen, tools = chosen_group(workflow.document, group), await self._tools(workflow)
+        """Estimate the cost of an execution. Raises `group_unknown` or `group_missing`."""
+        entry_group, tools = chosen_group(workflow.document, group), await self._tools(workflow)
         size, settings = _outcome_bytes(tools, max_outcome_bytes), await self._registry.settings()
         sizes = {"max_outcome_bytes": size, "max_steps": max_steps}
-        return await self._cost(workflow, tools, settings, group=chosen.name, **sizes)
+        return await self._cost(workflow, tools, settings, group=entry_group.name, **sizes)
 
     async def _cost(
         self,
@@ -136,43 +137,45 @@ class Consent(PackageClient):
     async def leaders_for(
         self, tools: Mapping[str, Tool], among: Sequence[LeaderName] = ()
     ) -> list[Leader]:
-        """One or two active leaders, `among` one's own or drawn by their records.
+        """Return one or two active leaders: the first ones `among` a list, or a weighted draw.
 
         Raises `no_leader`, and as `LeaderRegistry.ids`.
         """
         ids = await self._registry.ids(among)
-        found = await self._registry.find_all(ids, Leader) if ids else await self._all_leaders()
-        active = [each for each in found if each is not None and each.is_active]
+        candidates = (
+            await self._registry.find_all(ids, Leader) if ids else await self._all_leaders()
+        )
+        active = [leader for leader in candidates if leader is not None and leader.is_active]
         if not active:
             raise NotNowError(
                 "no_leader",
-                "no active leader " + ("is among those that are named" if among else "is there"),
-                hint="`nexus-tools leader list` shows them",
+                "none of the given leaders is active" if among else "no active leader exists",
+                hint="Run `nexus-tools leader list` to see all leaders.",
             )
         if among:
             return active[:MAX_NAMED]
         possible = _accepted_by_most(active, tools)
         if len(possible) == 1:
             return possible
-        by_id = {each.id: each for each in possible}
-        return [by_id[each] for each in await draw_leaders(self, possible)]
+        by_id = {leader.id: leader for leader in possible}
+        return [by_id[leader_id] for leader_id in await draw_leaders(self, possible)]
 
     async def leaders_of(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderName]
     ) -> list[Leader]:
-        """Those whom the tools of a workflow accept. Raises `tool_unknown`, as `leaders_for`."""
+        """Return leaders for the tools of a workflow. Raises `tool_unknown` or `no_leader`."""
         return await self.leaders_for(await self._tools(workflow), among)
 
     async def _all_leaders(self) -> list[Leader | None]:
         return [*await self._registry.list()]
 
     async def _tools(self, workflow: PublishedWorkflow) -> dict[str, Tool]:
-        """The tools of a workflow, by FQN."""
-        found = await self.find_all(workflow.tools, Tool)
-        tools = dict(zip(workflow.fqns, found, strict=True))
+        """Return the tools of a workflow by FQN. Raises `tool_unknown`."""
+        objects = await self.find_all(workflow.tools, Tool)
+        tools = dict(zip(workflow.fqns, objects, strict=True))
         missing = [fqn for fqn, tool in tools.items() if tool is None]
         if missing:
-            raise NotFoundError("tool_unknown", f"there is no tool {missing[0]}")
+            raise NotFoundError("tool_unknown", f"the tool {missing[0]} does not exist")
         return {fqn: tool for fqn, tool in tools.items() if tool is not None}
 
     @property
@@ -180,95 +183,100 @@ class Consent(PackageClient):
         return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
 
 
-def _check_bounds(settings: LeaderSettings, max_outcome_bytes: int) -> None:
-    """Raises `outcome_limit_too_large` for what the chain refuses."""
+def _check_outcome_limit(settings: LeaderSettings, max_outcome_bytes: int) -> None:
+    """Raise `outcome_limit_too_large` if the chain would reject the outcome limit."""
     if max_outcome_bytes > settings.max_ports_bytes:
-        most = units.count(settings.max_ports_bytes, "byte")
-        raise UsageError("outcome_limit_too_large", f"an outcome has {most} at most")
+        limit = units.count(settings.max_ports_bytes, "byte")
+        raise UsageError(
+            "outcome_limit_too_large",
+            f"the outcome limit is too large: at most {limit} are allowed",
+        )
 
 
-def _outcome_bytes(tools: Mapping[str, Tool], wanted: int | None) -> int:
-    """How large an outcome may be: what is wanted, or what the tools ask for."""
-    if wanted is not None:
-        return wanted
+def _outcome_bytes(tools: Mapping[str, Tool], requested: int | None) -> int:
+    """Return the outcome limit in bytes: the requested one, or the largest minimum of the tools."""
+    if requested is not None:
+        return requested
     return max([DEFAULT_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
 
 
-def _given(
+def _entry_inputs(
     workflow: PublishedWorkflow,
     tools: Mapping[str, Tool],
     inputs: Mapping[str, Any],
     group: str | None,
 ) -> tuple[EntryGroup, dict[str, dict[str, Any]]]:
-    """The entry group, and the values of its entry ports by vertex.
+    """Return the entry group, and the values of its entry ports by vertex.
 
     Raises `UsageError` as `chosen_group` and `entry_values` do, and `ValidationError`
-    (`input_invalid`) for a value that a tool's schema refuses.
+    (`input_invalid`) for a value that a tool's schema rejects.
     """
-    chosen = chosen_group(workflow.document, group)
+    entry_group = chosen_group(workflow.document, group)
     facts = {fqn: ToolPorts(tool.definition.parse()) for fqn, tool in tools.items()}
     try:
-        values = entry_values(workflow.document, chosen, inputs, facts)
+        values = entry_values(workflow.document, entry_group, inputs, facts)
     except ValidationError as error:
-        error.hint = f"`nexus-tools workflow show {workflow.fqn}` shows the inputs"
+        error.hint = f"Run `nexus-tools workflow show {workflow.fqn}` to see the inputs."
         raise
-    found: dict[str, dict[str, Any]] = {}
+    by_vertex: dict[str, dict[str, Any]] = {}
     for target, value in values.items():
-        found.setdefault(target.vertex, {})[target.port] = value
-    return chosen, found
+        by_vertex.setdefault(target.vertex, {})[target.port] = value
+    return entry_group, by_vertex
 
 
 def _max_prices(
-    workflow: PublishedWorkflow, tools: Mapping[str, Tool], wanted: Mapping[str, int]
+    workflow: PublishedWorkflow, tools: Mapping[str, Tool], limits: Mapping[str, int]
 ) -> dict[str, int]:
-    """The highest price of each tool, by FQN: what is wanted, or what it costs today."""
-    for fqn in wanted:
+    """Return the highest price of each tool by FQN: the requested one, or the current price."""
+    for fqn in limits:
         if fqn not in tools:
             message = f"{workflow.fqn} has no tool {fqn}"
-            raise NotFoundError("tool_unknown", message, hint=f"it has {', '.join(tools)}")
-    return {fqn: wanted.get(fqn, tool.charge_mist) for fqn, tool in tools.items()}
+            raise NotFoundError("tool_unknown", message, hint=f"Choose one of {', '.join(tools)}.")
+    return {fqn: limits.get(fqn, tool.charge_mist) for fqn, tool in tools.items()}
 
 
-def _check(tool: Tool, leaders: Sequence[Leader], most: int, max_outcome_bytes: int) -> None:
-    """Raises why a tool would not be invoked, as `terms.move` says."""
+def _check_tool(
+    tool: Tool, leaders: Sequence[Leader], max_price_mist: int, max_outcome_bytes: int
+) -> None:
+    """Raise the reason why the chain would reject a request of the tool, as in `terms.move`."""
     if not tool.is_active:
         raise NotNowError(
             "tool_not_active",
-            f"{tool.fqn} is {tool.state}: it takes no invocation",
-            hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
+            f"{tool.fqn} is {tool.state} and does not accept invocations",
+            hint=f"Ask its owner to {how_to_revive(tool, as_owner=False)}.",
         )
     if tool.requires_signed_outcome and not tool.keys.keys:
         raise NotNowError(
             "tool_without_key",
-            f"the answers of {tool.fqn} are to be signed, and it has no key",
-            hint="its owner has to add one: `nexus-tools tool key add`",
+            f"{tool.fqn} requires signed answers but has no key",
+            hint="Ask its owner to add one with `nexus-tools tool key add`.",
         )
-    if tool.charge_mist > most:
+    if tool.charge_mist > max_price_mist:
         raise NotNowError(
             "price_too_high",
-            f"{tool.fqn} costs {sui(tool.charge_mist)}, and may cost {sui(most)}",
-            hint=f"allow it: --max-price {tool.fqn}={units.rounded_up(tool.charge_mist)}",
+            f"{tool.fqn} costs {sui(tool.charge_mist)}, and the limit is {sui(max_price_mist)}",
+            hint=f"Allow it with --max-price {tool.fqn}={units.rounded_up(tool.charge_mist)}.",
         )
     if tool.min_outcome_bytes > max_outcome_bytes:
         raise ValidationError(
             "outcome_limit_too_small",
-            f"{tool.fqn} asks for {tool.min_outcome_bytes} bytes for its answer,"
-            f" and may have {max_outcome_bytes}",
-            hint="allow larger outcomes: what they do not use comes back",
+            f"the outcome limit is too small for {tool.fqn}: expected at least"
+            f" {tool.min_outcome_bytes} bytes, got {max_outcome_bytes}",
+            hint="Raise the outcome limit. The unused part is refunded.",
         )
     if not any(tool.accepts(leader.id) for leader in leaders):
         raise NotNowError(
             "no_leader",
-            f"{tool.fqn} accepts none of the leaders that are named",
-            hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts",
+            f"{tool.fqn} does not accept any of the given leaders",
+            hint=f"Run `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders.",
         )
 
 
 def _accepted_by_most(leaders: Sequence[Leader], tools: Mapping[str, Tool]) -> list[Leader]:
-    """The leaders that all tools accept; if there are none, those that most do, in that order."""
+    """Return the leaders that all tools accept; if none exist, all by the number of such tools."""
 
     def count(leader: Leader) -> int:
         return sum(tool.accepts(leader.id) for tool in tools.values())
 
-    everywhere = [each for each in leaders if count(each) == len(tools)]
+    everywhere = [leader for leader in leaders if count(leader) == len(tools)]
     return everywhere or sorted(leaders, key=count, reverse=True)

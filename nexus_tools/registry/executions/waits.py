@@ -1,6 +1,6 @@
-"""What a running execution waits for: a person, a time, a leader, or funds.
+"""The reasons why a running execution waits: an answer, a time, a leader, or funds.
 
-What would happen with the next steps, the chain itself says: they are run without being sent.
+To learn what the next steps would do, they are simulated on the node.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,27 +28,27 @@ from nexus_tools.workflow import Run, RunPhase, Status
 
 
 class WaitsFor(StrEnum):
-    """What has to happen before an execution, or a run of it, goes on."""
+    """The event that lets an execution, or one of its runs, continue."""
 
     ANSWER = "answer"
-    """Who is asked says so."""
+    """The addressee of a question answers it."""
     TIME = "time"
-    """A time comes: a `wait` is over, or a run is tried again."""
+    """A `wait` ends, or a run is retried."""
     OUTCOME = "outcome"
     """A leader closes an invocation."""
     FUNDS = "funds"
-    """Somebody refills it."""
+    """Someone refills the execution."""
     LEADER = "leader"
-    """A leader takes a step that can be taken."""
+    """A leader sends a step that is possible now."""
     CLOSING = "closing"
-    """It ends early, once what is under way is closed."""
+    """The execution ends early, after its pending invocations are closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What an execution waits for, and the run that does; `sentence` says it for people.
+    """A reason why an execution waits, and the waiting run; `sentence` is the message for users.
 
-    Times are in ms since 1970: since when it waits, and until when at most.
+    `since_ms` and `until_ms` bound the wait, in ms since 1970.
     """
 
     what: WaitsFor
@@ -65,7 +65,7 @@ class Wait:
 
 
 async def read_waits(package: PackageClient, state: ExecutionState) -> tuple[Wait, ...]:
-    """What an execution waits for; nothing, if it has ended. Raises as `SuiClient` does."""
+    """Return why an execution waits; empty if it has ended. Raises as `SuiClient` does."""
     if state.is_ended:
         return ()
     reader = _Reader(package, state, await package.client.now_ms())
@@ -73,7 +73,7 @@ async def read_waits(package: PackageClient, state: ExecutionState) -> tuple[Wai
 
 
 class _Reader:
-    """Reads what one execution waits for, at one time."""
+    """A reader of the waits of one execution at one point in time."""
 
     def __init__(self, package: PackageClient, state: ExecutionState, now_ms: int) -> None:
         self._package = package
@@ -84,38 +84,39 @@ class _Reader:
         self._resolver = RunResolver(package.client, package.deployment)
 
     def ending(self) -> Iterator[Wait]:
-        """That it ends early, or could."""
-        deadline_ms, how = self._state.terms.deadline_ms, self._state.execution.walks.ending
-        if how is not None:
-            words = Status(how).replace("_", " ")
+        """Yield the wait for an early end that is in progress or possible."""
+        deadline_ms, ending = self._state.terms.deadline_ms, self._state.execution.walks.ending
+        if ending is not None:
+            status = Status(ending).replace("_", " ")
             yield Wait(
-                WaitsFor.CLOSING, f"{words}, it ends once what is under way is closed or expires"
+                WaitsFor.CLOSING,
+                f"{status}, it ends when its pending invocations are closed or expired",
             )
         elif self._now_ms >= deadline_ms:
             yield Wait(
                 WaitsFor.LEADER,
-                f"its time was over at {utc(deadline_ms)}, and nobody has ended it:"
-                f" `nexus-tools workflow cancel {self._id} --expired` does",
+                f"its deadline passed at {utc(deadline_ms)}, and no one has ended it. Run"
+                f" `nexus-tools workflow cancel {self._id} --expired` to end it",
                 leaders=self._leaders,
                 since_ms=deadline_ms,
             )
 
     async def of_runs(self) -> list[Wait]:
-        """What runs wait for that are under way, or will be tried again."""
+        """Return the waits of runs that are in flight or will be retried."""
         return [
-            await self._under_way(each.run, each.invocation)
-            if each.invocation is not None and each.phase is RunPhase.UNDER_WAY
-            else self._pause(each)
-            for each in self._state.runs.values()
-            if self._is_open(each) or self._pauses(each)
+            await self._pending_wait(run.run, run.invocation)
+            if run.invocation is not None and run.phase is RunPhase.UNDER_WAY
+            else self._retry_wait(run)
+            for run in self._state.runs.values()
+            if self._is_open(run) or self._is_waiting_for_retry(run)
         ]
 
     async def of_steps(self) -> list[Wait]:
-        """What keeps from being done what can be done: that nobody did it, or that funds lack."""
-        happens = await self._rehearsed()
-        short = [each for each in happens if isinstance(each, moves.ExecutionShort)]
-        undone = [wait for each in happens if (wait := self._undone(each)) is not None]
-        return undone + [self._short(each) for each in short[:1]]
+        """Return the waits for steps that a leader could send now, and for missing funds."""
+        events = await self._predicted_events()
+        shortages = [event for event in events if isinstance(event, moves.ExecutionShort)]
+        waits = [wait for event in events if (wait := self._step_wait(event)) is not None]
+        return waits + [self._funds_wait(event) for event in shortages[:1]]
 
     # --- Runs
 
@@ -127,36 +128,36 @@ class _Reader:
             and not run.invocation.is_expired_at(self._now_ms)
         )
 
-    def _pauses(self, run: RunState) -> bool:
-        ends = self._state.execution.walks.ending is not None
-        return not ends and run.phase is RunPhase.READY and run.not_before_ms > self._now_ms
+    def _is_waiting_for_retry(self, run: RunState) -> bool:
+        is_ending = self._state.execution.walks.ending is not None
+        return not is_ending and run.phase is RunPhase.READY and run.not_before_ms > self._now_ms
 
-    def _pause(self, run: RunState) -> Wait:
+    def _retry_wait(self, run: RunState) -> Wait:
         again_ms = run.not_before_ms
         return Wait(
             WaitsFor.TIME,
-            f"{run.run} is tried again in {duration(again_ms - self._now_ms)}",
+            f"{run.run} is retried in {duration(again_ms - self._now_ms)}",
             run.run,
             leaders=self._leaders,
             until_ms=again_ms,
         )
 
-    async def _under_way(self, run: Run, invocation: Invocation) -> Wait:
+    async def _pending_wait(self, run: Run, invocation: Invocation) -> Wait:
         if invocation.fqn in (ASK, WAIT):
             try:
                 inputs = await self._resolver.inputs(
                     self._state.execution, self._state.workflow, run
                 )
-                return self._waiting(run, invocation, inputs.as_json())
+                return self._question_or_timer_wait(run, invocation, inputs.as_json())
             except UnreachableError:
                 raise
             except (NexusError, LookupError, TypeError, ValueError):
-                pass  # anybody asks anything: what makes no sense, a leader fails
-        by = ", or else ".join(map(str, invocation.leaders))
+                pass  # the inputs are untrusted: a leader fails invalid ones
+        leaders = ", or else ".join(map(str, invocation.leaders))
         return Wait(
             WaitsFor.OUTCOME,
             f"{run} was requested {ago(self._now_ms - invocation.requested_at_ms)}, and the leader"
-            f" {by} has not closed it: it expires at {utc(invocation.expires_at_ms)}",
+            f" {leaders} has not closed it. It expires at {utc(invocation.expires_at_ms)}",
             run,
             invocation.id,
             invocation.leaders,
@@ -164,20 +165,22 @@ class _Reader:
             until_ms=invocation.expires_at_ms,
         )
 
-    def _waiting(self, run: Run, invocation: Invocation, inputs: Mapping[str, Any]) -> Wait:
-        """Of a run of `ask` or `wait`."""
+    def _question_or_timer_wait(
+        self, run: Run, invocation: Invocation, inputs: Mapping[str, Any]
+    ) -> Wait:
+        """Return the wait of a run of `ask` or `wait`."""
         times = invocation.requested_at_ms, invocation.expires_at_ms
         since_ms, leaders = invocation.requested_at_ms, invocation.leaders
         if invocation.fqn == WAIT:
             until_ms = waits_until_ms(inputs, *times)
             sentence = f"{run} waits until {utc(until_ms, self._now_ms)}"
-            named = run, invocation.id, leaders
-            return Wait(WaitsFor.TIME, sentence, *named, since_ms=since_ms, until_ms=until_ms)
+            parties = run, invocation.id, leaders
+            return Wait(WaitsFor.TIME, sentence, *parties, since_ms=since_ms, until_ms=until_ms)
         until_ms, who = asks_until_ms(inputs, *times), Address.parse(inputs["who"])
         return Wait(
             WaitsFor.ANSWER,
-            f"{run} waits for the answer of {who} until {utc(until_ms, self._now_ms)}:"
-            " `nexus-tools ask list` shows the question to that wallet",
+            f"{run} waits for the answer of {who} until {utc(until_ms, self._now_ms)}."
+            " That wallet sees the question with `nexus-tools ask list`",
             run,
             invocation.id,
             leaders,
@@ -189,81 +192,90 @@ class _Reader:
 
     # --- Steps
 
-    async def _rehearsed(self) -> list[Any]:
-        """The events of the next steps, if they were taken now; nothing where that fails."""
+    async def _predicted_events(self) -> list[Any]:
+        """Return the events of the next steps if they were sent now; empty on failure."""
         deployment, execution = self._package.deployment, self._state.execution
         commands = StepCommands(deployment, execution.dag, self._state.workflow.plan)
         builder = TransactionBuilder()
-        for invocation in self._ended():
+        for invocation in self._closed_or_expired():
             add_advance(builder, deployment, self._id, execution.dag, invocation)
         if execution.walks.ending is None and self._now_ms < self._state.terms.deadline_ms:
             ready = [
-                RequestRun(each.run)
-                for each in self._state.runs.values()
-                if each.phase is RunPhase.READY and each.not_before_ms <= self._now_ms
+                RequestRun(run.run)
+                for run in self._state.runs.values()
+                if run.phase is RunPhase.READY and run.not_before_ms <= self._now_ms
             ]
             for step in [*ready, *self._state.left][:MAX_STEPS]:
                 commands.add(builder, self._id, self._leaders[0], step)
         if not builder.commands:
             return []
         try:
-            inspected = await self._package.client.inspect(builder, execution.owner)
-            inspected.raise_for_status()
+            simulation = await self._package.client.inspect(builder, execution.owner)
+            simulation.raise_for_status()
         except UnreachableError:
             raise
         except NexusError:
-            return []  # a step was taken meanwhile, or a tool is no more
-        return [parse_event(deployment, each) for each in inspected.events]
+            return []  # a step was sent in the meantime, or a tool no longer exists
+        return [parse_event(deployment, event) for event in simulation.events]
 
-    def _ended(self) -> list[Address]:
-        """Invocations that are closed, or have expired, and were not gone on with."""
+    def _closed_or_expired(self) -> list[Address]:
+        """Return closed or expired invocations with which the execution has not advanced."""
         return [
-            each.invocation.id
-            for each in self._state.runs.values()
-            if each.phase is RunPhase.UNDER_WAY
-            and each.invocation is not None
-            and not self._is_open(each)
+            run.invocation.id
+            for run in self._state.runs.values()
+            if run.phase is RunPhase.UNDER_WAY
+            and run.invocation is not None
+            and not self._is_open(run)
         ][:MAX_STEPS]
 
-    def _undone(self, event: Any) -> Wait | None:
-        """That a step can be taken, which would give this event."""
-        run, by = self._run_of(event), ", or else ".join(map(str, self._leaders))
+    def _step_wait(self, event: Any) -> Wait | None:
+        """Return the wait for a step that would emit this event, or None for other events."""
+        run, leaders = self._run_of(event), ", or else ".join(map(str, self._leaders))
         match event:
             case InvocationRequested() | moves.RunRefused():
-                sentence = f"{run} is ready, and the leader {by} has not requested it"
+                sentence = f"{run} is ready, and the leader {leaders} has not requested it"
             case moves.ExecutionAdvanced():
-                over = self._over(run)
-                sentence = f"{run} {over}, and the leader {by} has not gone on with it"
+                ending = self._ending_of(run)
+                sentence = (
+                    f"{run} {ending}, and the leader {leaders} has not advanced the execution"
+                )
             case moves.RegionGathered():
-                sentence = f"what a region came to is not gathered by the leader {by}"
+                sentence = (
+                    f"a region is complete, and the leader {leaders} has not gathered its results"
+                )
             case _:
                 return None
-        sentence += f": does it run? `nexus-tools workflow cancel {self._id}` ends the execution"
+        sentence += (
+            ". Check that the leader runs, or run"
+            f" `nexus-tools workflow cancel {self._id}` to end the execution"
+        )
         return Wait(WaitsFor.LEADER, sentence, run, leaders=self._leaders)
 
-    def _over(self, run: Run | None) -> str:
-        """How it came that nothing of a run is under way any more."""
-        found = self._state.runs.get(run) if run else None
-        invocation = found.invocation if found else None
+    def _ending_of(self, run: Run | None) -> str:
+        """Return how the last invocation of a run ended, as a predicate for a message."""
+        state = self._state.runs.get(run) if run else None
+        invocation = state.invocation if state else None
         if invocation is None or invocation.is_closed:
             return "is closed"
         return f"expired at {utc(invocation.expires_at_ms)}"
 
     def _run_of(self, event: Any) -> Run | None:
-        of = event.attempt if isinstance(event, InvocationRequested) else event
-        run = getattr(of, "run", None)
+        subject = event.attempt if isinstance(event, InvocationRequested) else event
+        run = getattr(subject, "run", None)
         return run and Run([*self._state.workflow.plan.vertices][run.vertex], tuple(run.path))
 
-    def _short(self, event: moves.ExecutionShort) -> Wait:
+    def _funds_wait(self, event: moves.ExecutionShort) -> Wait:
         needed, funds = event.needed_mist, event.funds_mist
         least = rounded_up(needed - funds)
-        later = (
-            ", or what is under way may leave some" if self._state.execution.walks.under_way else ""
+        note = (
+            ", or wait for refunds of pending invocations"
+            if self._state.execution.walks.under_way
+            else ""
         )
         return Wait(
             WaitsFor.FUNDS,
-            f"short of funds: its next step needs {sui(needed)}, and {sui(funds)} is there:"
-            f" `nexus-tools workflow refill {self._id} {least}`{later}",
+            f"insufficient funds: its next step needs {sui(needed)}, and it has {sui(funds)}. Run"
+            f" `nexus-tools workflow refill {self._id} {least}`{note}",
             needed_mist=needed,
             funds_mist=funds,
         )

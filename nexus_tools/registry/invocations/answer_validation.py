@@ -1,6 +1,7 @@
-"""Answers checked against the output schemas of their tools, wherever a requester gets one.
+"""Validation of settled answers against the output schemas of their tools.
 
-The schemas of a registered tool never change, so those on chain are those of the request.
+All requesters of outcomes use it. The schemas of a registered tool never change, so the schemas on
+chain are the ones at the time of the request.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,25 +17,26 @@ from nexus_tools.tool import Answer, OutputValidator, parse_json
 
 
 class OutputInvalidError(ValidationError):
-    """An answer that the tool's output schema does not allow.
+    """An answer that violates the tool's output schema.
 
-    `answer` is what the leader settled, and `invocation` where it stands on chain.
+    `answer` is the answer that the leader settled, and `invocation` is the ID of its invocation.
     """
 
     def __init__(self, invocation: Invocation, answer: Answer, problem: ValidationError) -> None:
         self.invocation = invocation.id
         self.answer = answer
-        place = str(invocation.id)
-        what = f"the answer {answer.variant[:80]!r} of {invocation.fqn}"
-        breach = "breaks the tool's output schema"
+        invocation_id = str(invocation.id)
+        subject = f"the answer {answer.variant[:80]!r} of {invocation.fqn}"
+        verdict = "violates the tool's output schema"
         if problem.code == "schema_invalid":
-            breach = "cannot be checked"
+            verdict = "cannot be validated"
         super().__init__(
             "output_invalid",
-            f"{what} {breach}: {problem.message}",
-            hint=f"Do not use the answer. `nexus-tools tool outcome {place}` shows it.",
+            f"{subject} {verdict}: {problem.message}",
+            hint="Do not use the answer."
+            f" Run `nexus-tools tool outcome {invocation_id}` to see it.",
             details={
-                "invocation": place,
+                "invocation": invocation_id,
                 "variant": answer.variant,
                 "schema": "output",
                 **problem.details,
@@ -45,20 +47,23 @@ class OutputInvalidError(ValidationError):
 async def invalid_answers(
     package: PackageClient, invocations: Iterable[Invocation]
 ) -> Mapping[Address, OutputInvalidError]:
-    """Return an error for each settled invocation whose answer breaks its tool's output schema.
+    """Return an error for each settled invocation whose answer violates its tool's output schema.
 
-    A value that is not on chain is not checked: of an answer with such a value only the variant is.
+    A value that is stored off chain is not checked. If an answer has such a value, only its variant
+    is checked.
     """
-    settled = [each for each in invocations if isinstance(each.state, State.Settled)]
-    ids = [*dict.fromkeys(each.tool for each in settled)]
+    settled = [
+        invocation for invocation in invocations if isinstance(invocation.state, State.Settled)
+    ]
+    ids = [*dict.fromkeys(invocation.tool for invocation in settled)]
     tools = dict(zip(ids, await package.find_all(ids, Tool), strict=True))
-    found = {}
-    for each in settled:
-        tool = tools[each.tool]
-        error = None if tool is None else _error_of(each, tool)
+    errors = {}
+    for invocation in settled:
+        tool = tools[invocation.tool]
+        error = None if tool is None else _error_of(invocation, tool)
         if error is not None:
-            found[each.id] = error
-    return found
+            errors[invocation.id] = error
+    return errors
 
 
 def _error_of(invocation: Invocation, tool: Tool) -> OutputInvalidError | None:
@@ -79,5 +84,5 @@ def _error_of(invocation: Invocation, tool: Tool) -> OutputInvalidError | None:
 
 @lru_cache(maxsize=256)
 def _validator(output_schema: bytes) -> OutputValidator:
-    """The compiled schema: compiling one takes far longer than checking an answer."""
+    """Return the compiled schema. Compiling takes far longer than checking an answer."""
     return OutputValidator(parse_json(output_schema))

@@ -1,4 +1,4 @@
-"""What invocations cost, and the commands that request and close them."""
+"""The maximum cost of invocations, and the commands that request and close them."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ from nexus_tools.tool import Failure, Outcome
 def quote_mist(
     settings: LeaderSettings, tool: Tool, input_bytes: int, max_outcome_bytes: int, gas_price: int
 ) -> int:
-    """What an invocation costs at most, in MIST, as `invocation::quote` says.
+    """Return the maximum cost of an invocation in MIST, as `invocation::quote` computes it.
 
-    `input_bytes` are `Ports.size()`, `gas_price` is the reference gas price in MIST; what the
-    outcome does not use is refunded.
+    `input_bytes` are `Ports.size()`, and `gas_price` is the reference gas price in MIST. The unused
+    part of the outcome limit is refunded.
     """
     return (
         tool.charge_mist
@@ -45,22 +45,24 @@ def add_request(
     max_outcome_bytes: int,
     payment_mist: int,
 ) -> None:
-    """The commands that request one invocation by one or two leaders, paid from the gas coin.
+    """Add the commands that request an invocation by one or two leaders, paid from the gas coin.
 
-    The requester consents to settings and tool as they are given here.
+    The requester consents to the given revisions of the settings and the tool.
     """
     payment = builder.split_coins(builder.gas, [payment_mist])[0]
     ports = make_ports(builder, deployment.package, inputs)
     registry, tool_seen = deployment.leader_registry, (tool.id, tool.revision)
-    asked = (builder, deployment.package, registry, settings.revision, *tool_seen)
+    target = (builder, deployment.package, registry, settings.revision, *tool_seen)
     terms = (ports, max_outcome_bytes, payment)
     match leaders:
         case [leader]:
-            calls.request(*asked, leader, *terms)
+            calls.request(*target, leader, *terms)
         case [leader, backup]:
-            calls.request_with_backup(*asked, leader, backup, *terms)
+            calls.request_with_backup(*target, leader, backup, *terms)
         case _:
-            raise UsageError("leaders_named", "an invocation names one leader, or two")
+            raise UsageError(
+                "leaders_named", f"an invocation names one or two leaders, got {len(leaders)}"
+            )
 
 
 def add_outcome(
@@ -72,10 +74,10 @@ def add_outcome(
     *,
     attempt: AttemptOfRun | None = None,
 ) -> None:
-    """The commands by which a worker of a leader closes one invocation.
+    """Add the commands with which a worker of a leader closes one invocation.
 
-    Any number fit into one transaction; those that are closed already are passed over. A signed
-    answer to an `attempt` needs its inputs, which are put together before.
+    A transaction can close any number of invocations; the chain skips those that are already
+    closed. A signed answer to an `attempt` needs its inputs, which are assembled first.
     """
     closed = deployment.package, invocation, leader
     if isinstance(outcome, Failure):

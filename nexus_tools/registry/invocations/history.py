@@ -1,4 +1,4 @@
-"""What happened to one invocation, as events tell it: also once it is deleted."""
+"""The events of one invocation, which remain available after it was deleted."""
 
 import asyncio
 from collections import deque
@@ -21,7 +21,7 @@ _KINDS = (moves.InvocationRequested, *_CLOSINGS, moves.InvocationDeleted)
 
 
 class Step(Struct, frozen=True):
-    """One event of an invocation: who signed its transaction, and when, in ms since 1970."""
+    """An event of an invocation, with its sender and its time in ms since 1970."""
 
     event: RegistryEvent
     transaction: Digest
@@ -30,40 +30,42 @@ class Step(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """The steps of one invocation, in order; the first one is its request."""
+    """The events of one invocation, in order; the first one is its request."""
 
     steps: tuple[Step, ...]
 
     @property
     def requested(self) -> moves.InvocationRequested:
-        """The terms that were agreed upon."""
+        """The request, with the agreed terms."""
         event = self.steps[0].event
         assert isinstance(event, moves.InvocationRequested)
         return event
 
     def find(self, kind: type[T]) -> T | None:
-        """The event of a kind, if it has happened."""
+        """Return the event of a kind, or None if it has not occurred."""
         return next((step.event for step in self.steps if isinstance(step.event, kind)), None)
 
 
 async def read_closings(package: PackageClient, requester: Address, last: int) -> tuple[Step, ...]:
-    """The `last` invocations of an address that were closed, the newest first."""
-    asked = past_events(package.client, event_filter(package.deployment, *_CLOSINGS))
-    found: deque[tuple[EventRecord, RegistryEvent]] = deque(maxlen=last)
-    async for record in asked:
+    """Return the `last` closings of an address's invocations, newest first."""
+    records = past_events(package.client, event_filter(package.deployment, *_CLOSINGS))
+    closings: deque[tuple[EventRecord, RegistryEvent]] = deque(maxlen=last)
+    async for record in records:
         event = parse_event(package.deployment, record.event)
         if event is not None and getattr(event, "requester", None) == requester:
-            found.append((record, event))
-    return (await _steps(package, found))[::-1]
+            closings.append((record, event))
+    return (await _steps(package, closings))[::-1]
 
 
 async def read_history(package: PackageClient, invocation: Address) -> History:
-    """What the node has of an invocation. Raises `invocation_unknown`."""
+    """Return the events of an invocation that the node still has. Raises `invocation_unknown`."""
     steps = await read_steps(
         package, _KINDS, lambda event: getattr(event, "invocation", None) == invocation
     )
     if not steps:
-        raise unknown_invocation(invocation, hint="`nexus-tools network show` names the network")
+        raise unknown_invocation(
+            invocation, hint="Check the network with `nexus-tools network show`."
+        )
     return History(steps)
 
 
@@ -73,37 +75,37 @@ async def read_steps(
     is_wanted: Callable[[RegistryEvent], bool],
     after: Cursor | None = None,
 ) -> tuple[Step, ...]:
-    """The events of these kinds that are wanted, in order, as far as the node knows.
+    """Return the matching events of these kinds, in order, as far as the node has them.
 
-    They are those `after` a place, or all.
+    Only events `after` a cursor are read, or all without one.
     """
-    found: list[tuple[EventRecord, RegistryEvent]] = []
+    matches: list[tuple[EventRecord, RegistryEvent]] = []
     of_kinds = event_filter(package.deployment, *kinds)
     async for record in past_events(package.client, of_kinds, after):
         event = parse_event(package.deployment, record.event)
         if event is not None and is_wanted(event):
-            found.append((record, event))
-    return await _steps(package, found)
+            matches.append((record, event))
+    return await _steps(package, matches)
 
 
 async def _steps(
-    package: PackageClient, found: Collection[tuple[EventRecord, RegistryEvent]]
+    package: PackageClient, events: Collection[tuple[EventRecord, RegistryEvent]]
 ) -> tuple[Step, ...]:
     times = await asyncio.gather(
-        *(package.client.checkpoint_time_ms(record.checkpoint) for record, _ in found)
+        *(package.client.checkpoint_time_ms(record.checkpoint) for record, _ in events)
     )
     return tuple(
         Step(event, record.transaction_digest, record.event.sender, at_ms)
-        for (record, event), at_ms in zip(found, times, strict=True)
+        for (record, event), at_ms in zip(events, times, strict=True)
     )
 
 
 def unknown_invocation(invocation: Address, hint: str | None = None) -> NotFoundError:
-    """The error for an id that is no invocation's; without a hint, its history is pointed to."""
+    """Return the error for an unknown invocation; the default hint is about deleted invocations."""
     return NotFoundError(
         "invocation_unknown",
-        f"there is no invocation {invocation}",
+        f"the invocation {invocation} does not exist",
         hint=hint
-        or "it was deleted by its requester, or is one of another network:"
-        f" `nexus-tools tool outcome {invocation} --why` tells what is known of a deleted one",
+        or "It was deleted by its requester, or belongs to another network. Run"
+        f" `nexus-tools tool outcome {invocation} --why` to see the history of a deleted one.",
     )

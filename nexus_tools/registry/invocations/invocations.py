@@ -1,4 +1,4 @@
-"""Invocations: requesting them, waiting for their outcomes, and closing them."""
+"""Invocations: request them, wait for their outcomes, close and delete them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -63,20 +63,20 @@ Closing = InvocationSettled | InvocationFailed | InvocationExpired
 """An event that closes an invocation."""
 
 DEFAULT_OUTCOME_BYTES = 4_096
-"""How large an outcome may be if nobody says so."""
+"""The default limit of the size of an outcome."""
 
 LEAST_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
-"""What the smallest answer takes: a variant of one letter, without ports."""
+"""The size of the smallest answer: a variant of one letter, without ports."""
 
-# How long after the last window a node may take to tell that the invocation was closed in it.
+# The time that a node may take after the last window to report a closing in that window.
 _GRACE_S = 10.0
 
 
 def outcome_of(invocation: Invocation) -> Outcome:
-    """What a closed invocation came to, with the places of values outside the chain.
+    """Return the outcome of a closed invocation, with references to values stored off chain.
 
-    Raises `not_closed`, or `json_invalid` for what an on-chain tool wrote.
-    The detail of a failure is in its event alone: see `Invocations.outcome`.
+    The detail of a failure is only in its event: see `Invocations.outcome`. Raises `not_closed`, or
+    `json_invalid` if an on-chain tool wrote invalid JSON.
     """
     match invocation.state:
         case State.Settled(variant, ports):
@@ -90,7 +90,7 @@ def outcome_of(invocation: Invocation) -> Outcome:
 
 
 class InvocationFailedError(NexusError):
-    """An invocation came to a failure; `failure` has the reason and a detail for people."""
+    """The failure of an invocation; `failure` has the reason and a detail for users."""
 
     def __init__(self, invocation: Address, failure: Failure) -> None:
         self.invocation = invocation
@@ -105,12 +105,12 @@ class InvocationFailedError(NexusError):
 
 @checks_arguments
 class Invocations(PackageClient):
-    """The invocations of a deployment, for those who request them; anyone may `expire` one."""
+    """The invocations of a deployment. Requesters use it, and anyone may `expire` an invocation."""
 
     async def quote(
         self, tool: Tool, inputs: Mapping[str, Any], max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES
     ) -> int:
-        """What an invocation costs at most, in MIST."""
+        """Return the maximum cost of an invocation in MIST."""
         settings = await self._leaders.settings()
         return await self._quote(settings, tool, ports_of(inputs), max_outcome_bytes)
 
@@ -123,39 +123,41 @@ class Invocations(PackageClient):
     async def leaders_for(
         self, tool: Tool, among: Sequence[LeaderName] = ()
     ) -> tuple[Address, ...]:
-        """One or two leaders that an invocation of a tool can name.
+        """Return one or two leaders that an invocation of a tool can name.
 
-        The first ones of `among`, a list of one's own with ids or names, that the tool accepts and
-        that are active; without it, drawn from all such leaders by their records. Raises
-        `tool_not_active` or `no_leader`, and as `LeaderRegistry.ids`.
+        They are the first ones of `among`, a list of IDs or names, that are active and that the
+        tool accepts. Without `among`, they are drawn from all such leaders, weighted by their
+        records.
+
+        Raises `tool_not_active` or `no_leader`, and as `LeaderRegistry.ids`.
         """
         if not tool.is_active:
             raise NotNowError(
                 "tool_not_active",
-                f"{tool.fqn} is {tool.state}: it takes no invocation",
-                hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
+                f"{tool.fqn} is {tool.state} and does not accept invocations",
+                hint=f"Ask its owner to {how_to_revive(tool, as_owner=False)}.",
             )
         if among or not tool.open:
             ids = await self._leaders.ids(among) if among else tool.leaders.entries
-            found = await self._leaders.find_all(ids, Leader)
+            candidates = await self._leaders.find_all(ids, Leader)
         else:
-            found = [*await self._leaders.list()]
-        possible = [each for each in found if each and each.is_active and tool.accepts(each.id)]
+            candidates = [*await self._leaders.list()]
+        active = [leader for leader in candidates if leader and leader.is_active]
+        possible = [leader for leader in active if tool.accepts(leader.id)]
         if among:
-            chosen = tuple(each.id for each in possible[:MAX_NAMED])
+            selected = tuple(leader.id for leader in possible[:MAX_NAMED])
         elif len(possible) <= 1:
-            chosen = tuple(each.id for each in possible)
+            selected = tuple(leader.id for leader in possible)
         else:
-            chosen = await draw_leaders(self, possible)
-        if not chosen:
+            selected = await draw_leaders(self, possible)
+        if not selected:
             raise NotNowError(
                 "no_leader",
-                f"no active leader that {tool.fqn} accepts"
-                + (" is among those that are named" if among else " is there"),
-                hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts:"
-                " one of them has to be active",
+                f"{tool.fqn} does not accept any active leader"
+                + (" among the given ones" if among else ""),
+                hint=f"Run `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders.",
             )
-        return chosen
+        return selected
 
     async def request(
         self,
@@ -166,32 +168,33 @@ class Invocations(PackageClient):
         max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> tuple[Sent, Address]:
-        """Request an invocation and prepay it; gives its id.
+        """Request an invocation, prepay it, and return its ID.
 
-        `inputs` are JSON values by port name; whether they fit the tool's schema is checked by the
-        leader. `leaders` is a list of one's own, as `leaders_for` takes it. The outcome may have
-        `DEFAULT_OUTCOME_BYTES`, or as many as the tool asks for, if nothing else is said. The
-        requester consents to the tool as it is given here. Raises `tool_not_active`, `no_leader`,
-        `too_expensive`, `inputs_too_large`, `outcome_limit_too_large`, `outcome_limit_too_small`
-        or, if something was changed at the same moment, `tool_changed`,
-        `settings_changed` or `wrong_payment`.
+        `inputs` are JSON values by port name; the leader validates them against the tool's schema.
+        `leaders` is a list as for `leaders_for`. The default of `max_outcome_bytes` is
+        `DEFAULT_OUTCOME_BYTES`, or the minimum of the tool if that is larger. The requester
+        consents to the given revision of the tool.
+
+        Raises `tool_not_active`, `no_leader`, `too_expensive`, `inputs_too_large`,
+        `outcome_limit_too_large`, `outcome_limit_too_small` or, after a concurrent change,
+        `tool_changed`, `settings_changed` or `wrong_payment`.
         """
-        named = await self.leaders_for(tool, leaders)
+        selected = await self.leaders_for(tool, leaders)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
         settings, ports = await self._leaders.settings(), ports_of(inputs)
         if max_outcome_bytes < LEAST_OUTCOME_BYTES:
             raise ValidationError(
                 "outcome_limit_too_small",
-                f"no answer fits into {max_outcome_bytes} bytes",
-                hint=f"an answer of one letter, without ports, takes {LEAST_OUTCOME_BYTES}",
+                f"the outcome limit of {max_outcome_bytes} bytes is too small for any answer",
+                hint=f"The smallest possible answer takes {LEAST_OUTCOME_BYTES} bytes.",
             )
         cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise NotNowError(
                 "too_expensive",
-                f"the invocation costs {sui(cost_mist)}, and may cost {sui(max_cost_mist)}",
-                hint="raise the limit, or ask for a smaller outcome",
+                f"the invocation costs {sui(cost_mist)}, and the limit is {sui(max_cost_mist)}",
+                hint="Raise the limit, or request a smaller outcome.",
             )
         builder = TransactionBuilder()
         add_request(
@@ -199,7 +202,7 @@ class Invocations(PackageClient):
             self.deployment,
             settings,
             tool,
-            named,
+            selected,
             inputs=ports,
             max_outcome_bytes=max_outcome_bytes,
             payment_mist=cost_mist,
@@ -208,29 +211,30 @@ class Invocations(PackageClient):
         return sent, self.emitted(sent, InvocationRequested).invocation
 
     async def outcome(self, invocation: Address) -> Outcome:
-        """What a closed invocation came to, with the detail of a failure.
+        """Return the outcome of a closed invocation, with the detail of a failure.
 
-        Raises `invocation_unknown`, `not_closed`, or `output_invalid` for an answer that breaks the
-        tool's output schema: see `OutputInvalidError`.
+        Raises `invocation_unknown`, `not_closed`, or `output_invalid` for an answer that violates
+        the tool's output schema: see `OutputInvalidError`.
         """
         value = await self.client.object(invocation)
         if value is None:
             raise unknown_invocation(invocation)
-        found = self.deployment.decode(value, Invocation)
-        for error in (await invalid_answers(self, [found])).values():
+        current = self.deployment.decode(value, Invocation)
+        for error in (await invalid_answers(self, [current])).values():
             raise error
-        outcome = outcome_of(found)
+        outcome = outcome_of(current)
         if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
             return outcome
-        failed = await self._closing(value)
-        detail = failed.detail if isinstance(failed, InvocationFailed) else ""
+        closing = await self._closing(value)
+        detail = closing.detail if isinstance(closing, InvocationFailed) else ""
         return Failure(outcome.reason, detail)
 
     async def closing(self, invocation: Address) -> Closing | None:
-        """The event that closed an invocation, which tells of the fee and of what came back.
+        """Return the event that closed an invocation, which has the fee and the refund.
 
-        None while it is open, and where the node has forgotten the transaction. Raises
-        `invocation_unknown`.
+        Returns None while the invocation is open, and if the node has pruned the transaction.
+
+        Raises `invocation_unknown`.
         """
         value = await self.client.object(invocation)
         if value is None:
@@ -238,7 +242,7 @@ class Invocations(PackageClient):
         return await self._closing(value)
 
     async def _closing(self, value: Object) -> Closing | None:
-        # A closed invocation never changes again: what closed it was the last to touch it.
+        # A closed invocation never changes again, so the last transaction that wrote it closed it.
         closing = await self.client.transaction(value.previous_transaction)
         for event in closing.events if closing else ():
             parsed = parse_event(self.deployment, event)
@@ -247,59 +251,60 @@ class Invocations(PackageClient):
         return None
 
     async def get(self, invocation: Address) -> Invocation:
-        """An invocation as it is now. Raises `invocation_unknown`."""
-        found = self.decoded(await self.client.object(invocation), Invocation)
-        if found is None:
+        """Return the current state of an invocation. Raises `invocation_unknown`."""
+        current = self.decoded(await self.client.object(invocation), Invocation)
+        if current is None:
             raise unknown_invocation(invocation)
-        return found
+        return current
 
     async def history(self, invocation: Address) -> History:
-        """What happened to an invocation, also to a deleted one. Raises `invocation_unknown`."""
+        """Return the events of an invocation, even a deleted one. Raises `invocation_unknown`."""
         return await read_history(self, invocation)
 
     async def closings(self, requester: Address, last: int) -> tuple[Step, ...]:
-        """How the `last` invocations of an address that are closed were, the newest first."""
+        """Return the events of the `last` closings of an address's invocations, newest first."""
         return await read_closings(self, requester, last)
 
     async def mine(self, requester: Address | None = None) -> tuple[Invocation, ...]:
-        """The invocations of an address that are not deleted, the oldest first.
+        """Return the invocations of an address that are not deleted, oldest first.
 
-        Without one, the wallet's. They are found by the events of their requests, so a node tells
-        of those that it keeps events of.
+        The default is the wallet's address. They are found through their request events, so the
+        result is limited to the events that the node keeps.
         """
         address = requester or self.client.address
-        asked = past_events(self.client, event_filter(self.deployment, InvocationRequested))
-        requested = [parse_event(self.deployment, record.event) async for record in asked]
+        records = past_events(self.client, event_filter(self.deployment, InvocationRequested))
+        events = [parse_event(self.deployment, record.event) async for record in records]
         ids = [
-            each.invocation
-            for each in requested
-            if isinstance(each, InvocationRequested) and each.requester == address
+            event.invocation
+            for event in events
+            if isinstance(event, InvocationRequested) and event.requester == address
         ]
-        found = await self.find_all(ids, Invocation)
-        return tuple(invocation for invocation in found if invocation is not None)
+        objects = await self.find_all(ids, Invocation)
+        return tuple(invocation for invocation in objects if invocation is not None)
 
     async def wait(self, invocation: Address) -> Outcome:
-        """What an invocation came to, once it is closed.
+        """Wait until an invocation is closed, and return its outcome.
 
-        Raises `invocation_unknown`, `output_invalid` as `outcome` does, or `not_closed` when no
-        leader can close it any more: then `delete` brings back what was prepaid.
+        Raises `invocation_unknown`, `output_invalid` as `outcome` does, or `not_closed` once no
+        leader can close it. In the last case `delete` refunds the prepayment.
         """
-        found = await self.get(invocation)
-        left_ms = found.expires_at_ms - await self.client.now_ms()
+        current = await self.get(invocation)
+        remaining_ms = current.expires_at_ms - await self.client.now_ms()
         try:
-            async with asyncio.timeout(max(0, left_ms) / 1_000 + _GRACE_S):
+            async with asyncio.timeout(max(0, remaining_ms) / 1_000 + _GRACE_S):
                 await self.closed(invocation)
                 return await self.outcome(invocation)
         except TimeoutError as error:
             raise NotNowError(
                 "not_closed",
-                f"no leader closed the invocation {invocation} in time: is one running?",
-                hint=f"`nexus-tools tool outcome {invocation} --delete` takes the refund",
+                f"no leader closed the invocation {invocation} in time",
+                hint="Check that a leader runs. Run"
+                f" `nexus-tools tool outcome {invocation} --delete` to get the refund.",
                 details={"invocation": str(invocation)},
             ) from error
 
     async def closed(self, invocation: Address) -> Invocation:
-        """The invocation once it is closed, however long that takes.
+        """Wait until the invocation is closed, and return it.
 
         Bound it with `asyncio.timeout`. Raises `invocation_unknown`.
         """
@@ -308,21 +313,21 @@ class Invocations(PackageClient):
         )
         while True:
             try:
-                return await self._closed(invocation, kinds)
+                return await self._wait_until_closed(invocation, kinds)
             except NotFoundError as error:
                 if error.code != WENT_BACK:
-                    raise  # else it is looked for on the chain as it is now
+                    raise  # after a rollback, read it from the current chain
 
-    async def _closed(self, invocation: Address, kinds: EventFilter) -> Invocation:
-        looked = False
+    async def _wait_until_closed(self, invocation: Address, kinds: EventFilter) -> Invocation:
+        has_read = False
         async with aclosing(follow_events(self.client, kinds)) as items:
             async for item in items:
-                if looked and not self._is_closing(item, invocation):
+                if has_read and not self._is_closing(item, invocation):
                     continue
-                looked = True  # what happens after this look is followed
-                found = await self.get(invocation)
-                if found.is_closed:
-                    return found
+                has_read = True  # later changes arrive as events
+                current = await self.get(invocation)
+                if current.is_closed:
+                    return current
         raise AssertionError("events are followed without end")
 
     def _is_closing(self, item: object, invocation: Address) -> bool:
@@ -332,29 +337,29 @@ class Invocations(PackageClient):
         return getattr(closed, "invocation", None) == invocation
 
     async def expire(self, invocation: Address) -> Sent:
-        """Close an invocation that no leader closed in time. Raises `closed` or `not_expired`."""
-        found = await self.get(invocation)
-        return await self.call(calls.expire, invocation, possible_at_ms=found.expires_at_ms)
+        """Expire an invocation that no leader closed in time. Raises `closed` or `not_expired`."""
+        current = await self.get(invocation)
+        return await self.call(calls.expire, invocation, possible_at_ms=current.expires_at_ms)
 
     async def delete(self, *invocations: Address) -> Sent:
-        """Delete invocations for their storage rebate; what nobody closed in time expires first.
+        """Delete invocations for their storage rebate; those past their deadline expire first.
 
-        What was prepaid and not spent has come back when they were closed. Raises
+        The unused part of a prepayment was already refunded at the closing. Raises
         `nothing_to_delete`, `invocation_unknown`, `not_requester` or `not_expired`.
         """
         if not invocations:
             raise UsageError(
-                "nothing_to_delete", "no invocation was named", hint="name at least one"
+                "nothing_to_delete", "no invocation was given", hint="Give at least one."
             )
         builder, package = TransactionBuilder(), self.deployment.package
-        found = await self.find_all(invocations, Invocation)
-        for place, each in zip(invocations, found, strict=True):
-            if each is None:
-                raise unknown_invocation(place)
-            if not each.is_closed:
-                calls.expire(builder, package, place)
-            calls.delete(builder, package, place)
-        pending = [each.expires_at_ms for each in found if each and not each.is_closed]
+        objects = await self.find_all(invocations, Invocation)
+        for invocation_id, current in zip(invocations, objects, strict=True):
+            if current is None:
+                raise unknown_invocation(invocation_id)
+            if not current.is_closed:
+                calls.expire(builder, package, invocation_id)
+            calls.delete(builder, package, invocation_id)
+        pending = [entry.expires_at_ms for entry in objects if entry and not entry.is_closed]
         return await self.send(builder, possible_at_ms=max(pending, default=None))
 
     async def close(
@@ -364,17 +369,17 @@ class Invocations(PackageClient):
         *,
         budget: int | None = None,
     ) -> Sent:
-        """As a worker of this leader, close invocations in one transaction.
+        """Close invocations in one transaction, as a worker of this leader.
 
-        Those that are closed already or that nobody can close any more are passed over, without an
-        event. With a `budget` in MIST it is not simulated first.
+        The chain skips, without an event, invocations that are already closed or past their
+        deadline. With a `budget` in MIST the transaction is not simulated first.
 
         Raises `nothing_to_close`, `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
         `outcome_too_large`, `not_signed`, `wrong_key` or `wrong_signature`.
         """
         if not outcomes:
             raise UsageError(
-                "nothing_to_close", "no invocation was named", hint="name at least one"
+                "nothing_to_close", "no invocation was given", hint="Give at least one invocation."
             )
         builder = TransactionBuilder()
         for invocation, outcome in outcomes.items():
@@ -387,4 +392,4 @@ class Invocations(PackageClient):
 
 
 def _nothing_named(code: str) -> UsageError:
-    return UsageError(code, "no invocation is named", hint="name at least one")
+    return UsageError(code, "no invocation is given", hint="Give at least one invocation.")

@@ -1,4 +1,4 @@
-"""The registry of leaders: registering, finding and changing them, and the terms of invocations."""
+"""The registry of leaders: register, find and change them, and configure terms of invocations."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVarTuple
@@ -29,92 +29,92 @@ Ts = TypeVarTuple("Ts")
 
 
 LeaderName = Address | str
-"""A leader: its id, or the name that it gave itself."""
+"""A reference to a leader: its ID, or its name."""
 
 
 @checks_arguments
 class LeaderRegistry(PackageClient):
-    """The leaders of a deployment. Verbs name a leader by its id, and its owner signs."""
+    """The leaders of a deployment. Methods take a leader by its ID, and its owner signs."""
 
     subject = "The leader"
 
     # --- Reading
 
     async def state(self) -> leader_registry.LeaderRegistry:
-        """The registry itself: version, settings, number of leaders."""
+        """Return the registry object: version, settings and number of leaders."""
         return await self.read(self._registry, leader_registry.LeaderRegistry)
 
     async def settings(self) -> leader_registry.LeaderSettings:
-        """What new leaders and new invocations have to keep to."""
+        """Return the settings for new leaders and new invocations."""
         return (await self.state()).settings
 
     async def get(self, leader: Address) -> Leader:
-        """A leader. Raises `unknown_leader`."""
+        """Return a leader. Raises `unknown_leader`."""
         return (await self.get_all([leader]))[0]
 
     async def get_all(self, leaders: Sequence[Address]) -> tuple[Leader, ...]:
-        """These leaders, in this order. Raises `unknown_leader`."""
-        found = []
-        for place, leader in zip(leaders, await self.find_all(leaders, Leader), strict=True):
+        """Return these leaders, in this order. Raises `unknown_leader`."""
+        results = []
+        for address, leader in zip(leaders, await self.find_all(leaders, Leader), strict=True):
             if leader is None:
                 raise NotFoundError(
                     "unknown_leader",
-                    f"there is no leader {place}",
-                    hint="`nexus-tools leader list` shows which there are",
+                    f"the leader {address} does not exist",
+                    hint="Run `nexus-tools leader list` to see all leaders.",
                 )
-            found.append(leader)
-        return tuple(found)
+            results.append(leader)
+        return tuple(results)
 
     async def find(self, leader: LeaderName, among: Sequence[Leader] | None = None) -> Leader:
-        """Return the leader with an id, or with a name that it alone has `among` these or all.
+        """Return the leader with an ID, or with a unique name `among` these leaders or all of them.
 
-        Text that begins with 0x is an id, whatever leaders call themselves. Raises `unknown_leader`
+        Text that starts with 0x is an ID, even if a leader has such a name. Raises `unknown_leader`
         or `leader_ambiguous`.
         """
-        place = _id_in(leader)
-        if place is not None:
-            return await self.get(place)
-        meant = await self.list() if among is None else among
-        found = [each for each in meant if each.name == leader]
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        address = _id_of(leader)
+        if address is not None:
+            return await self.get(address)
+        candidates = await self.list() if among is None else among
+        matches = [candidate for candidate in candidates if candidate.name == leader]
+        if len(matches) == 1:
+            return matches[0]
+        if not matches:
             raise NotFoundError(
                 "unknown_leader",
-                f"no leader is called {leader[:80]!r}",
-                hint="`nexus-tools leader list` shows which there are",
+                f"no leader has the name {leader[:80]!r}",
+                hint="Run `nexus-tools leader list` to see all leaders.",
             )
         raise UsageError(
             "leader_ambiguous",
-            f"{len(found)} leaders call themselves {leader[:80]!r}",
-            hint=f"name one by its id: {', '.join(str(each.id) for each in found)}",
+            f"{len(matches)} leaders have the name {leader[:80]!r}",
+            hint=f"Give one of the IDs: {', '.join(str(candidate.id) for candidate in matches)}.",
         )
 
     async def ids(self, leaders: Sequence[LeaderName]) -> tuple[Address, ...]:
-        """Return the ids of leaders, given by ids or names, each once. Raises as `find`.
+        """Return the IDs of leaders given by ID or name, without repetitions. Raises as `find`.
 
-        An id is taken as it is.
+        An ID is returned without a check that the leader exists.
         """
-        ids = {each: _id_in(each) for each in leaders}
-        named = [each for each, place in ids.items() if place is None]
-        known = await self.list() if named else ()
-        for each in named:
-            ids[each] = (await self.find(each, known)).id
-        return tuple(dict.fromkeys(place for place in ids.values() if place))
+        ids = {reference: _id_of(reference) for reference in leaders}
+        names = [reference for reference, address in ids.items() if address is None]
+        candidates = await self.list() if names else ()
+        for name in names:
+            ids[name] = (await self.find(name, candidates)).id
+        return tuple(dict.fromkeys(address for address in ids.values() if address))
 
     async def list(self) -> tuple[Leader, ...]:
-        """All leaders, in the order of their registration."""
+        """Return all leaders, in the order of their registration."""
         length = (await self.state()).length
         ids = [leader_id(self._registry, index) for index in range(length)]
         return tuple(leader for leader in await self.find_all(ids, Leader) if leader is not None)
 
     async def owned_by(self, owner: Address | None = None) -> tuple[Leader, ...]:
-        """The leaders that an address owns; without one, the wallet's."""
+        """Return the leaders that an address (default: the wallet) owns."""
         address = owner or self.client.address
         return tuple(leader for leader in await self.list() if leader.owner.owner == address)
 
     async def worked_by(self, worker: Address | None = None) -> tuple[Leader, ...]:
-        """The leaders of which an address is a worker; without one, the wallet's."""
+        """Return the leaders of which an address (default: the wallet) is a worker."""
         address = worker or self.client.address
         return tuple(leader for leader in await self.list() if address in leader.workers.entries)
 
@@ -122,7 +122,7 @@ class LeaderRegistry(PackageClient):
     def _registry(self) -> Address:
         return self.deployment.leader_registry
 
-    # --- A leader's life
+    # --- Registration
 
     async def register(
         self,
@@ -135,23 +135,25 @@ class LeaderRegistry(PackageClient):
         max_delay_ms: int | None = None,
         expected_length: int | None = None,
     ) -> tuple[Sent, Address]:
-        """Lock the collateral; gives the new leader's id.
+        """Register a leader, lock its collateral, and return its ID.
 
-        `workers` close invocations in its name: without any, the wallet does. `keys` are Ed25519
-        keys of 32 bytes that sign its requests to tools. Without `collateral_mist` it is the least
-        that the registry takes, and without `max_delay_ms` the owner consents to the unregister
-        delay of now. `expected_length` is the length of the registry when the caller looked for a
-        leader of this name: the chain refuses to register another one if it has grown since.
+        `workers` may close invocations for it; the default is the wallet. `keys` are Ed25519 public
+        keys of 32 bytes that verify its requests to tools. The default of `collateral_mist` is the
+        required minimum, and that of `max_delay_ms` is the current unregister delay, to which the
+        owner consents. `expected_length` is the length of the registry when the caller looked for a
+        leader of this name: the chain refuses the registration if the registry has grown since. In
+        a dry run the ID is the simulated one.
+
         Raises `leaders_changed`, `not_accepting`, `collateral_too_small`, `delay_too_long`,
-        `name_too_long` or `public_key_invalid`. In a dry run the id is that of the simulation.
+        `name_too_long` or `public_key_invalid`.
         """
         settings = await self.settings()
         builder, package = TransactionBuilder(), self.deployment.package
         terms = _terms(builder, settings, collateral_mist, max_delay_ms)
-        wanted = (self.client.address,) if workers is None else tuple(workers)
+        worker_addresses = (self.client.address,) if workers is None else tuple(workers)
         if expected_length is not None:
             leader_registry.check_length(builder, package, self._registry, expected_length)
-        leader = calls.register(builder, package, self._registry, *terms, name, wanted)
+        leader = calls.register(builder, package, self._registry, *terms, name, worker_addresses)
         for key in keys:
             check_key(key)
             calls.add_key(builder, package, leader, self._registry, key)
@@ -166,7 +168,7 @@ class LeaderRegistry(PackageClient):
         return await self._call_as_owner(calls.activate, leader, self._registry)
 
     async def deactivate(self, leader: Address) -> Sent:
-        """Spare it new invocations. Raises `not_owner` or `not_active`."""
+        """Stop accepting new invocations. Raises `not_owner` or `not_active`."""
         return await self._call_as_owner(calls.deactivate, leader)
 
     async def unregister(self, leader: Address) -> Sent:
@@ -174,8 +176,8 @@ class LeaderRegistry(PackageClient):
 
         Raises `not_owner`, `already_unregistered` or `claimed`.
         """
-        found = await self._owned(leader)
-        at_ms = found.collateral.claimable_at_ms
+        current = await self._require_owned(leader)
+        at_ms = current.collateral.claimable_at_ms
         return await self.call(calls.unregister, leader, possible_at_ms=at_ms)
 
     async def cancel_unregister(self, leader: Address) -> Sent:
@@ -183,13 +185,15 @@ class LeaderRegistry(PackageClient):
         return await self._call_as_owner(calls.cancel_unregister, leader, self._registry)
 
     async def claim(self, leader: Address) -> Sent:
-        """Take the collateral back, into the address balance.
+        """Transfer the collateral to the address balance of the wallet.
 
-        What a pending slash holds back is claimed by a second call, once that is decided. Raises
-        `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
+        The part that is locked for a pending slash can be claimed by a second call, after the
+        decision.
+
+        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
         """
-        found = await self._owned(leader)
-        at_ms = found.collateral.claimable_at_ms
+        current = await self._require_owned(leader)
+        at_ms = current.collateral.claimable_at_ms
         return await self.call(calls.claim, leader, possible_at_ms=at_ms)
 
     async def re_register(
@@ -199,54 +203,54 @@ class LeaderRegistry(PackageClient):
         collateral_mist: int | None = None,
         max_delay_ms: int | None = None,
     ) -> Sent:
-        """Bring a claimed leader back; terms as of `register`.
+        """Register a claimed leader again, with terms as for `register`.
 
         Raises `not_owner`, `not_claimed`, `not_accepting` or `delay_too_long`.
         """
-        await self._owned(leader)
+        await self._require_owned(leader)
         builder = TransactionBuilder()
         terms = _terms(builder, await self.settings(), collateral_mist, max_delay_ms)
         calls.re_register(builder, self.deployment.package, leader, self._registry, *terms)
         return await self.send(builder)
 
     async def top_up(self, leader: Address) -> Sent:
-        """Bring back what was slashed. Raises `not_owner` or `nothing_to_top_up`."""
-        found = await self._owned(leader)
-        shortfall_mist = check_shortfall(found.collateral, f"the leader {found.name}")
+        """Restore slashed collateral. Raises `not_owner` or `nothing_to_top_up`."""
+        current = await self._require_owned(leader)
+        shortfall_mist = check_shortfall(current.collateral, f"the leader {current.name}")
         return await self.pay(calls.top_up, leader, self._registry, amount_mist=shortfall_mist)
 
     # --- Workers, keys and ownership
 
     async def add_worker(self, leader: Address, worker: Address) -> Sent:
-        """Let an address close invocations in the leader's name, for its fees.
+        """Let an address close invocations for the leader, and receive its fees.
 
         Raises `not_owner`, `already_listed` or `roster_full`.
         """
         return await self._call_as_owner(calls.add_worker, leader, self._registry, worker)
 
     async def remove_worker(self, leader: Address, worker: Address) -> Sent:
-        """Take that right from an address. Raises `not_owner` or `not_listed`."""
+        """Remove a worker. Raises `not_owner` or `not_listed`."""
         return await self._call_as_owner(calls.remove_worker, leader, worker)
 
     async def add_key(self, leader: Address, key: bytes) -> Sent:
-        """Let an Ed25519 key, of 32 bytes, sign the leader's requests to tools.
+        """Add an Ed25519 public key of 32 bytes, which verifies the leader's requests to tools.
 
         Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
         """
-        await self._owned(leader)
+        await self._require_owned(leader)
         check_key(key)
         return await self._call_as_owner(calls.add_key, leader, self._registry, key)
 
     async def remove_key(self, leader: Address, key: bytes) -> Sent:
-        """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""
+        """Remove a key. Raises `not_owner` or `unknown_key`."""
         return await self._call_as_owner(calls.remove_key, leader, key)
 
     async def offer(self, leader: Address, to: Address | None) -> Sent:
-        """Offer the leader to an address; with None, take the offer back. Raises `not_owner`."""
+        """Offer the leader to an address; with None, withdraw the offer. Raises `not_owner`."""
         return await self._call_as_owner(calls.offer, leader, to)
 
     async def accept(self, leader: Address) -> Sent:
-        """Take over a leader that was offered: the wallet is its only worker, and it has no keys.
+        """Accept an offered leader. The wallet becomes its only worker, and its keys are removed.
 
         Raises `not_offered`.
         """
@@ -255,33 +259,33 @@ class LeaderRegistry(PackageClient):
     # --- Admin
 
     async def configure(self, settings: leader_registry.LeaderSettings) -> Sent:
-        """Set what leaders and invocations have to keep to.
+        """Change the settings for leaders and invocations.
 
         Raises `not_admin` or `invalid_settings`.
         """
         await self._require_admin()
         to = (self._registry, self.deployment.admin)
-        # The chain counts the revision.
+        # Without the revision, which the chain counts.
         return await self.call(leader_registry.configure, *to, *astuple(settings)[:-1])
 
     async def propose_slash(
         self, leader: Address, amount_mist: int, reason: str, evidence: bytes
     ) -> Sent:
-        """Propose to burn of a leader's collateral, for a reason of 1 to 500 bytes.
+        """Propose to burn part of a leader's collateral, with a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of what proves it. Raises `not_admin`, `unknown_leader`,
-        and for the rest as `ToolRegistry.propose_slash` does.
+        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `unknown_leader`, and
+        otherwise as `ToolRegistry.propose_slash` does.
         """
         await self._require_admin()
-        found = await self.get(leader)
-        check_slash(found.collateral, f"the leader {found.name}", amount_mist)
+        current = await self.get(leader)
+        check_slash(current.collateral, f"the leader {current.name}", amount_mist)
         by_admin = self._by_admin(leader)
         return await self.call(
             slashing.propose_for_leader, *by_admin, amount_mist, reason, evidence
         )
 
     async def execute_slash(self, leader: Address) -> Sent:
-        """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        """Burn the proposed amount. Raises `not_admin`, `no_slash_pending` or `not_due`."""
         await self._require_admin()
         at_ms = due_at_ms((await self.get(leader)).collateral)
         return await self.call(
@@ -289,24 +293,24 @@ class LeaderRegistry(PackageClient):
         )
 
     async def cancel_slash(self, leader: Address) -> Sent:
-        """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
+        """Cancel a proposed slash. Raises `not_admin` or `no_slash_pending`."""
         await self._require_admin()
         return await self.call(slashing.cancel_for_leader, leader, self.deployment.admin)
 
     # --- Rights
 
     def _by_admin(self, leader: Address) -> tuple[Address, Address, Address]:
-        """What the admin's functions begin with."""
+        """Return the first arguments of the admin's Move functions."""
         return leader, self.deployment.admin, self._registry
 
     async def _require_admin(self) -> None:
         require_admin(self.client.address, await self.read(self.deployment.admin, Admin))
 
-    async def _owned(self, leader: Address) -> Leader:
-        """The leader, if the wallet owns it. Raises `unknown_leader` or `not_owner`."""
-        found = await self.get(leader)
-        check_owner(found, self.client.address)
-        return found
+    async def _require_owned(self, leader: Address) -> Leader:
+        """Return the leader, if the wallet owns it. Raises `unknown_leader` or `not_owner`."""
+        current = await self.get(leader)
+        check_owner(current, self.client.address)
+        return current
 
     async def _call_as_owner(
         self,
@@ -314,12 +318,12 @@ class LeaderRegistry(PackageClient):
         leader: Address,
         *arguments: *Ts,
     ) -> Sent:
-        await self._owned(leader)
+        await self._require_owned(leader)
         return await self.call(function, leader, *arguments)
 
 
-def _id_in(leader: LeaderName) -> Address | None:
-    """Return the id that stands there; None for a name."""
+def _id_of(leader: LeaderName) -> Address | None:
+    """Return the ID of a leader reference, or None if it is a name."""
     if isinstance(leader, Address):
         return leader
     return Address.parse_whole(leader) if leader.startswith("0x") else None
@@ -331,7 +335,7 @@ def _terms(
     collateral_mist: int | None,
     max_delay_ms: int | None,
 ) -> tuple[Argument, int]:
-    """The collateral to lock and the delay to consent to. Raises as the chain would."""
+    """Return the collateral coin and the delay to consent to. Raises as the chain would."""
     locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
     delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
     check_terms(settings, locked_mist, delay_ms, "the leader")

@@ -1,4 +1,4 @@
-"""Leader records, as events tell them, and the choice of leaders by them."""
+"""Track records of leaders, read from events, and the weighted choice of leaders by them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,30 +22,30 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import FailureReason
 
 RECENT_CHECKPOINTS = 100_000
-"""How far back records are read to choose: some hours on a network that makes four a second."""
+"""How far back records are read for a choice: some hours at four checkpoints per second."""
 
 MAX_NAMED = 2
-"""How many leaders an invocation names at most."""
+"""The most leaders that an invocation can name."""
 
 _UNKNOWN = 1 / 2
 _LEAST_WEIGHT = 1 / 4
 _OWN_WEIGHT = 2
 _OWN_DOUBT = 1
-# With four, as many bought votes as 5 SUI lock the collateral of do not decide.
+# With four, the votes of as many tools as 5 SUI of collateral can register do not decide.
 _DOUBT = 4
 
-# Any other failure may be the fault of the tool or of its requester.
+# Other failures may be the fault of the tool or of its requester.
 _OWN_FAILURES = {FailureReason.REFUSED, FailureReason.OVERLOADED}
 
 
 class LeaderRecord(Struct, frozen=True):
-    """The invocations that a leader settled, failed, or missed.
+    """The invocations that a leader settled, failed or missed.
 
-    Each pair of requester and tool counts once, by its latest closing. A failure counts if it is
-    the leader's own: it refused, or was overloaded. An invocation is missed if it expired, or if a
-    leader after this one closed it. `latency_ms` is the median time from request to answer; None if
-    the leader settled nothing. `reliability` is its share of answers, between 0 and 1. A record is
-    cheap to make with one's own tools, so it is weak evidence.
+    Each pair of requester and tool counts once, by its latest closing. A failure counts only if it
+    is the leader's own: it refused or was overloaded. An invocation is missed if it expired, or if
+    a later leader closed it. `latency_ms` is the median time from request to answer; None if the
+    leader settled nothing. `reliability` is the smoothed share of answers, between 0 and 1. A
+    leader can cheaply improve its record with tools of its own, so the record is weak evidence.
     """
 
     settled: int = 0
@@ -56,7 +56,7 @@ class LeaderRecord(Struct, frozen=True):
 
 
 class Histories(Struct, frozen=True):
-    """The records of leaders with all requesters, and how reliable each was for the caller."""
+    """The records of leaders with all requesters, and their reliability for the caller only."""
 
     records: Mapping[Address, LeaderRecord] = {}
     own: Mapping[Address, float] = {}
@@ -69,7 +69,7 @@ class _Kind(Enum):
 
 
 class _Closing(Struct, frozen=True):
-    """The result of one leader in one invocation; `took_ms` if that settled it."""
+    """The result of one leader in one invocation; `took_ms` only if the leader settled it."""
 
     leader: Address
     requester: Address
@@ -81,12 +81,12 @@ class _Closing(Struct, frozen=True):
 async def read_records(
     package: PackageClient, after: Cursor | None = None
 ) -> dict[Address, LeaderRecord]:
-    """Return the records of all leaders that events name, since a cursor or from the beginning."""
+    """Return the records of all leaders that events name, since a cursor or from the start."""
     return _records(await _read_closings(package, after))
 
 
 async def read_histories(package: PackageClient, after: Cursor | None = None) -> Histories:
-    """Return the records, and the reliability for the wallet of this client."""
+    """Return the records, and the reliability for this client's wallet."""
     closings, caller = await _read_closings(package, after), _caller(package)
     own = defaultdict[Address, list[bool]](list)
     for closing in closings:
@@ -94,7 +94,7 @@ async def read_histories(package: PackageClient, after: Cursor | None = None) ->
             own[closing.leader].append(closing.kind is _Kind.SETTLED)
     return Histories(
         _records(closings),
-        {leader: _succession(results, _OWN_DOUBT) for leader, results in own.items()},
+        {leader: _smoothed_share(results, _OWN_DOUBT) for leader, results in own.items()},
     )
 
 
@@ -108,20 +108,20 @@ async def draw_leaders(package: PackageClient, leaders: Sequence[Leader]) -> tup
 def choose_leaders(
     leaders: Sequence[Leader], histories: Histories, random: Random | None = None
 ) -> tuple[Address, ...]:
-    """Draw one or two of these leaders, the more reliable ones more often; none of none.
+    """Draw one or two of these leaders, reliable ones more often; empty if `leaders` is empty.
 
     The caller's own experience weighs from 0 to 2, in proportion to the reliability. Without it, a
-    record weighs from 1/4 to 1: records can be bought, so no record makes a leader more than four
+    record weighs from 1/4 to 1. Records can be bought, so no record makes a leader more than four
     times as likely as another one.
     """
     random = random or SystemRandom()
-    left = {leader.id: _weight(leader.id, histories) for leader in leaders}
-    chosen: list[Address] = []
-    while left and len(chosen) < MAX_NAMED:
-        drawn = random.choices([*left], [*left.values()])[0]
-        chosen.append(drawn)
-        del left[drawn]
-    return tuple(chosen)
+    weights = {leader.id: _weight(leader.id, histories) for leader in leaders}
+    selected: list[Address] = []
+    while weights and len(selected) < MAX_NAMED:
+        leader_id = random.choices([*weights], [*weights.values()])[0]
+        selected.append(leader_id)
+        del weights[leader_id]
+    return tuple(selected)
 
 
 def _weight(leader: Address, histories: Histories) -> float:
@@ -135,7 +135,7 @@ def _weight(leader: Address, histories: Histories) -> float:
 def _caller(package: PackageClient) -> Address | None:
     try:
         return package.client.address
-    except NotAllowedError:  # `signer_missing`: the client only reads
+    except NotAllowedError:  # `signer_missing`: the client is read-only
         return None
 
 
@@ -148,24 +148,27 @@ def _records(closings: Iterable[_Closing]) -> dict[Address, LeaderRecord]:
 
 def _record(pairs: Sequence[_Closing]) -> LeaderRecord:
     by_tool = defaultdict[Address, list[bool]](list)
-    for each in pairs:
-        by_tool[each.tool].append(each.kind is _Kind.SETTLED)
-    counts = Counter(each.kind for each in pairs)
-    latencies = [each.took_ms for each in pairs if each.took_ms is not None]
+    for closing in pairs:
+        by_tool[closing.tool].append(closing.kind is _Kind.SETTLED)
+    counts = Counter(closing.kind for closing in pairs)
+    latencies = [closing.took_ms for closing in pairs if closing.took_ms is not None]
     return LeaderRecord(
         counts[_Kind.SETTLED],
         counts[_Kind.FAILED],
         counts[_Kind.MISSED],
         latency_ms=round(median(latencies)) if latencies else None,
-        # Addresses cost nothing, and tools do: each tool has one vote, however many call it.
-        reliability=_succession([sum(each) / len(each) for each in by_tool.values()], _DOUBT),
+        # Addresses are free, but tools need collateral, so each tool has one vote.
+        reliability=_smoothed_share(
+            [sum(results) / len(results) for results in by_tool.values()], _DOUBT
+        ),
     )
 
 
-def _succession(results: Sequence[float], doubt: int) -> float:
+def _smoothed_share(results: Sequence[float], doubt: int) -> float:
     """Return (successes + doubt) / (all + 2 doubt): Laplace's rule of succession if doubt is 1.
 
-    A newcomer is chosen, too, and one lucky answer does not outweigh a long record.
+    A new leader has a chance, and one lucky answer does not outweigh a long record. For example,
+    with a doubt of 4, no results give 0.5, one success gives 5/9, and 100 successes give 104/108.
     """
     return (sum(results) + doubt) / (len(results) + 2 * doubt)
 
@@ -174,18 +177,18 @@ def _succession(results: Sequence[float], doubt: int) -> float:
 
 
 async def _read_closings(package: PackageClient, after: Cursor | None) -> list[_Closing]:
-    """Return what events tell of leaders, the oldest first."""
+    """Return the results of leaders from events, oldest first."""
     kinds = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired)
     requests: dict[Address, InvocationRequested] = {}
     closings: list[_Closing] = []
-    asked = past_events(package.client, event_filter(package.deployment, *kinds), after)
-    async for record in asked:
+    records = past_events(package.client, event_filter(package.deployment, *kinds), after)
+    async for record in records:
         match parse_event(package.deployment, record.event):
             case InvocationRequested() as requested:
                 requests[requested.invocation] = requested
             case InvocationSettled() | InvocationFailed() | InvocationExpired() as closed:
                 request = requests.pop(closed.invocation, None)
-                # If anyone may close it, a closing says nothing about a leader.
+                # If anyone may close the invocation, its closing says nothing about a leader.
                 if request is None or not request.is_for_anyone:
                     closings += _closings(closed, request)
     return closings
@@ -195,9 +198,9 @@ def _closings(
     closed: InvocationSettled | InvocationFailed | InvocationExpired,
     request: InvocationRequested | None,
 ) -> Iterable[_Closing]:
-    """Yield what an event tells of the leaders of an invocation.
+    """Yield the results of an invocation's leaders from the event that closed it.
 
-    Without the `request`, which came before the cursor, nothing is known of the leaders before.
+    Without the `request`, which was before the cursor, the results of earlier leaders are unknown.
     """
     pair = closed.requester, closed.tool
     if isinstance(closed, InvocationExpired):

@@ -1,4 +1,4 @@
-"""What a schedule has to have for its next execution, reckoned before anything begins.
+"""The funds that a schedule needs for its next execution, estimated before the start.
 
 Source: `schedule.move`, and the sizes in `records.move`.
 """
@@ -6,15 +6,15 @@ Source: `schedule.move`, and the sizes in `records.move`.
 from nexus_tools.contracts.move_bindings.workflows.schedule import Order
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 
-# schedule::GAS_UNITS and those behind it
+# `schedule::GAS_UNITS` and the constants after it.
 _GAS_UNITS, _ENTRY_GAS_UNITS, _BYTES_PER_GAS_UNIT, _STORAGE_MIST = 1_200, 10, 200, 300_000
 _EXECUTION_BYTES, _TERMS_BYTES, _ENTRY_BYTES = 500, 275, 276
-# records::RUN_BYTES and records::NUMBER_BYTES
+# `records::RUN_BYTES` and `records::NUMBER_BYTES`.
 _RUN_BYTES, _NUMBER_BYTES = 316, 4
 
 
 def trigger_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> int:
-    """What has to be in the funds for an execution to begin: its own, and a keeper's pay."""
+    """Return the funds in MIST that the next execution needs, including the keeper's pay."""
     stored_mist = _bytes(order, workflow) * order.terms.settings.fee_per_outcome_byte_mist
     return order.each_mist + _fee_mist(order, workflow, gas_price) + stored_mist
 
@@ -27,11 +27,11 @@ def _fee_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> int:
 
 
 def _bytes(order: Order, workflow: PublishedWorkflow) -> int:
-    """The most that an execution stores that begins."""
+    """Return the most bytes that a starting execution stores."""
     terms = _TERMS_BYTES + len(order.terms.bcs.encode(order.terms))
     values = _ENTRY_BYTES * len(order.values) + order.values_bytes
     vertices = [workflow.plan.vertices[name] for name in _entry_vertices(order, workflow)]
-    runs = sum(_RUN_BYTES + _NUMBER_BYTES * len(each.blocks) for each in vertices)
+    runs = sum(_RUN_BYTES + _NUMBER_BYTES * len(vertex.blocks) for vertex in vertices)
     return _EXECUTION_BYTES + terms + values + runs
 
 

@@ -1,4 +1,4 @@
-"""What creates a schedule: what is checked before money moves, and the transaction."""
+"""The creation of a schedule: checks before anything is paid, and the transaction."""
 
 from nexus_tools.contracts import Deployment, make_ports, ports_of
 from nexus_tools.contracts.move_bindings.workflows import schedule as calls
@@ -30,14 +30,17 @@ def order_of(
     max_failures: int,
     max_executions: int | None,
 ) -> Order:
-    """To what an owner consents, as the chain will have it, but for the version of the package."""
-    values = tuple(ports_of(each) for each in terms.values.values())
+    """Return the order to which the owner consents, as the chain will store it.
+
+    Only the version of the package differs.
+    """
+    values = tuple(ports_of(inputs) for inputs in terms.values.values())
     return Order(
         timing=timing,
         group=terms.group,
         vertices=tuple(terms.values),
         values=values,
-        values_bytes=sum(each.size() for each in values),
+        values_bytes=sum(ports.size() for ports in values),
         terms=Terms(
             leaders=terms.leaders,
             settings=terms.settings,
@@ -58,13 +61,13 @@ def order_of(
 
 
 async def check_ahead(client: SuiClient, timing: Timing) -> None:
-    """Raises `times_over` if nothing is planned from now on."""
+    """Raise `times_over` if no planned time is in the future."""
     now_ms = await client.now_ms()
     if next_planned(timing, now_ms) is None:
         raise UsageError(
             "times_over",
-            f"nothing is planned from now on, {utc(now_ms)}",
-            hint="the last time has to be ahead, and not before the first one",
+            f"no planned time is after now, {utc(now_ms)}",
+            hint="Give a last time that is in the future and not before the first one.",
         )
 
 
@@ -76,21 +79,21 @@ async def check_funds(
     *,
     begin_mist: int,
 ) -> None:
-    """Raises `funds_too_small` if the first execution would not begin, or would do nothing."""
+    """Raise `funds_too_small` if the first execution could not start, or could not request runs."""
     if order.each_mist < begin_mist:
-        needed = f"the first runs of an execution take up to {sui(begin_mist)}"
-        raise _too_small(needed, f"each gets {sui(order.each_mist)}", begin_mist)
+        needed = f"the first runs of an execution cost up to {sui(begin_mist)}"
+        raise _too_small(needed, f"each execution has {sui(order.each_mist)}", begin_mist)
     needed_mist = trigger_mist(order, workflow, await client.gas_price())
     if funds_mist < needed_mist:
-        needed = f"it takes up to {sui(needed_mist)} to begin an execution"
-        raise _too_small(needed, f"the schedule gets {sui(funds_mist)}", needed_mist)
+        needed = f"starting an execution costs up to {sui(needed_mist)}"
+        raise _too_small(needed, f"the schedule has {sui(funds_mist)}", needed_mist)
 
 
-def _too_small(needed: str, given: str, needed_mist: int) -> NotNowError:
+def _too_small(needed: str, available: str, needed_mist: int) -> NotNowError:
     return NotNowError(
         "funds_too_small",
-        f"{needed}, and {given}",
-        hint=f"give {rounded_up(needed_mist)} or more: what is not needed comes back",
+        f"{needed}, and {available}",
+        hint=f"Give {rounded_up(needed_mist)} SUI or more. The unused part is refunded.",
         details={"needed_mist": needed_mist},
     )
 
@@ -98,7 +101,7 @@ def _too_small(needed: str, given: str, needed_mist: int) -> NotNowError:
 def creation(
     deployment: Deployment, workflow: PublishedWorkflow, order: Order, funds_mist: int
 ) -> TransactionBuilder:
-    """The transaction that creates a schedule."""
+    """Return the transaction that creates a schedule."""
     builder, package, terms = TransactionBuilder(), deployment.workflows, order.terms
     schedule = calls.create(
         builder,

@@ -1,4 +1,4 @@
-"""Triggering schedules, and collecting what their executions left: anyone may."""
+"""Operations on schedules for keepers: trigger executions, and collect leftover funds."""
 
 from collections.abc import Sequence
 
@@ -26,48 +26,49 @@ from nexus_tools.sui.types.address import Address
 
 @checks_arguments
 class ScheduleKeeping(PackageClient):
-    """Verbs on schedules for keepers: a leader's workers first, and then anyone."""
+    """Schedule operations for keepers: workers of the named leaders first, and then anyone."""
 
     async def get(self, schedule: Address) -> Schedule:
-        """A schedule as it is now. Raises `schedule_unknown`."""
-        found = self.decoded(await self.client.object(schedule), Schedule)
-        if found is None:
+        """Return the current state of a schedule. Raises `schedule_unknown`."""
+        current = self.decoded(await self.client.object(schedule), Schedule)
+        if current is None:
             raise schedule_unknown(self, schedule)
-        return found
+        return current
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
-        """The executions of a schedule that are not collected, the oldest first."""
+        """Return the uncollected executions of a schedule, oldest first."""
         return (await read_uncollected(self, [schedule]))[schedule]
 
     async def collect(self, schedule: Address) -> Sent:
-        """Let the funds of executions flow back that have ended or go on no more.
+        """Return leftover funds of ended, stopped or overdue executions to the schedule.
 
-        Of those that have not ended, invocations under way keep their payment: collect again once
-        these are closed. Raises `nothing_to_collect`.
+        If an execution has not ended, its pending invocations keep their payment: collect again
+        after they are closed. Raises `nothing_to_collect`.
         """
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
         if not builder.commands:
             raise NotNowError(
-                "nothing_to_collect", f"no execution of the schedule {schedule} has ended since"
+                "nothing_to_collect",
+                f"the schedule {schedule} has no uncollected execution that has ended",
             )
         return await self.send(builder)
 
     async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
-        """Collect all that can be; how many executions have ended then."""
-        began, collected = await self.uncollected(schedule), 0
-        for execution in began:
+        """Add all possible collections, and return how many executions will then have ended."""
+        started, collected = await self.uncollected(schedule), 0
+        for execution in started:
             if execution.walks.under_way:
                 collected += await self._add_end(builder, schedule, execution)
-        others = [each for each in began if not each.walks.under_way]
-        return collected + await self._add_collects(builder, schedule, others)
+        idle = [execution for execution in started if not execution.walks.under_way]
+        return collected + await self._add_collects(builder, schedule, idle)
 
     async def _add_end(
         self, builder: TransactionBuilder, schedule: Address, execution: Execution
     ) -> bool:
-        """Collect what an execution does not need that was stopped or is late.
+        """Collect the unneeded funds of a stopped or overdue execution with pending invocations.
 
-        What nobody closed in time expires with it. Return whether the execution ends by this.
+        Invocations past their deadline expire with it. Return whether the execution ends.
         """
         goes_on, package = execution.walks.ending is None, self.deployment.workflows
         if goes_on and not await is_late(self, execution):
@@ -82,9 +83,9 @@ class ScheduleKeeping(PackageClient):
     async def _add_collects(
         self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
     ) -> int:
-        """Collect what has ended, or is late and ends by this; how many executions that were.
+        """Collect ended and overdue executions, and return how many there are.
 
-        Of what was stopped, collect the funds that no invocation under way holds.
+        From a stopped execution, collect only the funds that no pending invocation needs.
         """
         package, collected = self.deployment.workflows, 0
         for execution in began:
@@ -97,17 +98,19 @@ class ScheduleKeeping(PackageClient):
         return collected
 
     async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:
-        """Begin the execution that is due; the wallet is paid for it.
+        """Start the due execution; the wallet is paid for it.
 
-        What ended before is collected first. As a worker of a `leader` that the schedule names, in
-        its window; without one, when all windows are over. Nothing happens, without an error, if
-        nothing is due, another execution runs, or funds are short: then there is no
-        `ScheduleTriggered` among the events. Raises `schedule_unknown`, `not_named`, `not_worker`,
-        `by_event`, `wrong_version` or `not_accepting`.
+        Ended executions are collected first. A worker of a `leader` that the schedule names can
+        trigger it in the leader's window, and anyone (without `leader`) after all windows. Without
+        an error, nothing starts if nothing is due, another execution runs, or the funds are
+        insufficient: the events then contain no `ScheduleTriggered`.
+
+        Raises `schedule_unknown`, `not_named`, `not_worker`, `by_event`, `wrong_version` or
+        `not_accepting`.
         """
         builder = TransactionBuilder()
-        found, began = await self.get(schedule), await self.uncollected(schedule)
-        await self.add_trigger(builder, found, leader, began)
+        current, uncollected = await self.get(schedule), await self.uncollected(schedule)
+        await self.add_trigger(builder, current, leader, uncollected)
         return await self.send(builder)
 
     async def add_trigger(
@@ -118,9 +121,9 @@ class ScheduleKeeping(PackageClient):
         began: Sequence[Execution],
         event: EventCursor | None = None,
     ) -> None:
-        """The commands of `trigger`; of what it `began`, what has ended is collected first.
+        """Add the commands of `trigger`; `began` are the uncollected executions of the schedule.
 
-        With an `event`, those of `trigger_by_event`, which needs a leader.
+        With an `event`, add those of `trigger_by_event`, which needs a leader.
         """
         await self._add_collects(builder, schedule.id, began)
         package, registry = self.deployment.workflows, self.deployment.leader_registry
@@ -133,22 +136,22 @@ class ScheduleKeeping(PackageClient):
             calls.trigger_by_event(*target, leader, *event.position)
 
     async def _able_leader(self, schedule: Address) -> Address:
-        """An active leader that the schedule names; the first one if none is active."""
-        named = (await read_order(self, schedule)).terms.leaders
-        found = await self.find_all(named, Leader)
-        active = (each.id for each in found if each is not None and each.is_active)
-        return next(active, named[0])
+        """Return an active leader that the schedule names; the first one if none is active."""
+        leader_ids = (await read_order(self, schedule)).terms.leaders
+        leaders = await self.find_all(leader_ids, Leader)
+        active = (leader.id for leader in leaders if leader is not None and leader.is_active)
+        return next(active, leader_ids[0])
 
     async def trigger_by_event(
         self, schedule: Address, leader: Address, event: EventCursor
     ) -> Sent:
-        """As a worker of a leader that the schedule names, begin an execution for an event.
+        """Start an execution for an event, as a worker of a leader that the schedule names.
 
-        Nothing happens, without an error, if this event or a later one was told before, and as
-        `trigger` says. Raises `schedule_unknown`, `not_named`, `not_worker`, `not_by_event`,
-        `wrong_version` or `not_accepting`.
+        Without an error, nothing starts if this event or a later one was already reported, and in
+        the cases of `trigger`. Raises `schedule_unknown`, `not_named`, `not_worker`,
+        `not_by_event`, `wrong_version` or `not_accepting`.
         """
         builder = TransactionBuilder()
-        found, began = await self.get(schedule), await self.uncollected(schedule)
-        await self.add_trigger(builder, found, leader, began, event)
+        current, uncollected = await self.get(schedule), await self.uncollected(schedule)
+        await self.add_trigger(builder, current, leader, uncollected, event)
         return await self.send(builder)

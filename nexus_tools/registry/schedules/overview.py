@@ -1,7 +1,7 @@
-"""How a schedule stands, once what its executions left that have ended is collected.
+"""The effective state of a schedule, as if its ended executions were already collected.
 
-Until somebody collects it, the chain counts what has ended as running. Who looks is told what
-follows as soon as it does. Source: `schedule.move` and `timing.move`.
+Until a keeper collects an ended execution, the chain counts it as running. The values here show
+what follows once that happens. Source: `schedule.move` and `timing.move`.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from nexus_tools.workflow import Status
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """An execution that has ended and is not collected; `ended_at_ms` is its deadline at most."""
+    """An ended, uncollected execution; `ended_at_ms` is at most its deadline."""
 
     execution: Execution
     status: Status
@@ -26,15 +26,15 @@ class Left:
 
 
 def is_stopped(execution: Execution) -> bool:
-    """Return whether an execution goes on no more, and has funds that nothing needs."""
+    """Return whether an execution is ending early and has funds that nothing needs."""
     return execution.walks.ending is not None and execution.funds > 0
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleStanding:
-    """A schedule, to what its owner consented, and what it began that is not collected.
+    """A schedule, its order, and its uncollected executions.
 
-    Of that, `left` has ended, and `running` goes on; both have the oldest first.
+    `left` are the ended and `running` the running ones, both oldest first.
     """
 
     schedule: Schedule
@@ -47,39 +47,41 @@ class ScheduleStanding:
 
     @property
     def funds_mist(self) -> int:
-        """What it has, with what is to be collected."""
+        """The funds in MIST, including those that can be collected."""
         return self.schedule.funds_mist + self.to_collect_mist
 
     @property
     def to_collect_mist(self) -> int:
-        """What executions left that have ended, and what those do not need that were stopped."""
-        stopped_mist = sum(each.funds for each in self.running if is_stopped(each))
-        return sum(each.execution.funds for each in self.left) + stopped_mist
+        """The funds of ended executions and the unneeded funds of stopped ones, in MIST."""
+        stopped_mist = sum(execution.funds for execution in self.running if is_stopped(execution))
+        return sum(entry.execution.funds for entry in self.left) + stopped_mist
 
     @property
     def needed_mist(self) -> int:
-        """What it has to have for the next execution."""
+        """The funds in MIST that the next execution needs."""
         return trigger_mist(self.order, self.workflow, self.gas_price)
 
     @property
     def is_funded(self) -> bool:
-        """Whether it has enough for the next execution, once what has ended is collected."""
+        """Whether the funds, with those that can be collected, cover the next execution."""
         return self.funds_mist >= self.needed_mist
 
     @property
     def lacks_mist(self) -> int:
-        """What the next execution lacks, even if those that run spend nothing more."""
-        coming_mist = sum(each.funds for each in self.running if not is_stopped(each))
-        return max(self.needed_mist - self.funds_mist - coming_mist, 0)
+        """The shortfall for the next execution in MIST, if running ones spend nothing more."""
+        expected_mist = sum(
+            execution.funds for execution in self.running if not is_stopped(execution)
+        )
+        return max(self.needed_mist - self.funds_mist - expected_mist, 0)
 
     @property
     def is_by_event(self) -> bool:
-        """Whether it is events that make something due."""
+        """Whether events trigger the executions."""
         return isinstance(self.order.timing.plan, Plan.OnEvent)
 
     @property
     def missed(self) -> int:
-        """How many planned times have passed for which no execution starts any more."""
+        """The number of past planned times for which no execution will start."""
         planned_at_ms = self._planned_at_ms
         if planned_at_ms is None or planned_at_ms > self.now_ms or self.is_by_event:
             return 0
@@ -91,7 +93,7 @@ class ScheduleStanding:
 
     @property
     def times_left(self) -> tuple[int, ...]:
-        """The planned times of a list that are not done with; of another plan, none."""
+        """The remaining planned times of a list; empty for other plans."""
         plan, next_at_ms = self.order.timing.plan, self.schedule.next_at_ms
         if not isinstance(plan, Plan.At) or next_at_ms is None:
             return ()
@@ -99,12 +101,12 @@ class ScheduleStanding:
 
     @property
     def room(self) -> int:
-        """How many times can be added to a list."""
+        """The number of times that can be added to a list."""
         return MAX_TIMES - len(self.times_left)
 
     @property
     def state(self) -> ScheduleState:
-        """Whether it begins executions."""
+        """Whether the schedule starts executions."""
         state = schedule_state(self.schedule, self.order)
         if state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             return state
@@ -114,26 +116,26 @@ class ScheduleStanding:
 
     @property
     def failures(self) -> int:
-        """How many executions failed in a row."""
+        """The number of failed executions in a row."""
         return self._failures[0]
 
     @property
     def _failures(self) -> tuple[int, bool]:
-        """How many failed in a row, and whether they were too many."""
+        """The number of failed executions in a row, and whether it has reached the limit."""
         failures, too_many = self.schedule.failures, False
-        for each in self.left:
-            if each.status is Status.COMPLETED:
+        for entry in self.left:
+            if entry.status is Status.COMPLETED:
                 failures = 0
-            elif each.status is not Status.CANCELLED:
+            elif entry.status is not Status.CANCELLED:
                 failures += 1
                 too_many |= failures == self.order.max_failures
         return failures, too_many
 
     @property
     def next_at_ms(self) -> int | None:
-        """When it may begin something next; it is due if that has passed.
+        """The time of the next possible start; an execution is due if it has passed.
 
-        None if nothing is planned, or if the next event counts, whenever it is told.
+        None if nothing is planned, or if the next event counts, whenever it is reported.
         """
         planned_at_ms = self._planned_at_ms
         if planned_at_ms is None or planned_at_ms > self.now_ms:
@@ -146,24 +148,24 @@ class ScheduleStanding:
 
     @property
     def _skips(self) -> bool:
-        """Whether an execution runs, and the times that pass meanwhile are skipped."""
+        """Whether an execution runs, so that planned times in the meantime are skipped."""
         return bool(self.running) and not self.order.overlaps
 
     @property
     def _planned_at_ms(self) -> int | None:
-        """The first planned time that is not done with."""
-        over = {ScheduleState.CANCELLED, ScheduleState.FINISHED}
-        if schedule_state(self.schedule, self.order) in over:
+        """The first planned time that is not yet processed."""
+        final_states = {ScheduleState.CANCELLED, ScheduleState.FINISHED}
+        if schedule_state(self.schedule, self.order) in final_states:
             return None
         planned_at_ms = self.schedule.next_at_ms
-        for each in () if self.order.overlaps else self.left:
-            if planned_at_ms is not None and planned_at_ms <= each.ended_at_ms:
-                planned_at_ms = next_planned(self.order.timing, each.ended_at_ms + 1)
+        for entry in () if self.order.overlaps else self.left:
+            if planned_at_ms is not None and planned_at_ms <= entry.ended_at_ms:
+                planned_at_ms = next_planned(self.order.timing, entry.ended_at_ms + 1)
         return planned_at_ms
 
 
 def schedule_state(schedule: Schedule, order: Order) -> ScheduleState:
-    """Whether a schedule begins executions; one that began as many as it may is finished."""
+    """Return the state of a schedule; it is finished once it has used all its executions."""
     used_up = order.max_executions is not None and schedule.begun >= order.max_executions
     if used_up and not schedule.is_cancelled:
         return ScheduleState.FINISHED
@@ -171,10 +173,11 @@ def schedule_state(schedule: Schedule, order: Order) -> ScheduleState:
 
 
 def next_planned(timing: Timing, from_ms: int) -> int | None:
-    """The first planned time that is not before then; of events, that time."""
+    """Return the first planned time from `from_ms` on; for events, `from_ms` itself."""
     match timing.plan:
         case Plan.Every(interval_ms, first_at_ms, until_ms):
-            interval_ms = max(interval_ms, 1)  # who has 0 is refused by the chain
+            interval_ms = max(interval_ms, 1)  # the chain refuses 0
+            # Round up to the next multiple: -(-a // b) is the ceiling of a / b.
             passed_ms = max(from_ms, first_at_ms) - first_at_ms
             planned_at_ms = first_at_ms - (-passed_ms // interval_ms) * interval_ms
             is_over = until_ms is not None and planned_at_ms > until_ms
@@ -186,19 +189,19 @@ def next_planned(timing: Timing, from_ms: int) -> int | None:
 
 
 def _is_too_late(timing: Timing, next_at_ms: int, now_ms: int) -> bool:
-    """Whether the last of the times that have passed is missed."""
+    """Return whether it is too late even for the last of the planned times that have passed."""
     if timing.max_late_ms is None:
         return False
     return now_ms - _passed(timing, next_at_ms, now_ms)[0] > timing.max_late_ms
 
 
 def _passed(timing: Timing, next_at_ms: int, now_ms: int) -> tuple[int, int]:
-    """Return the last planned time from `next_at_ms` to now, and how many there are."""
+    """Return the last planned time from `next_at_ms` to now, and the number of such times."""
     match timing.plan:
         case Plan.Every(interval_ms, _, until_ms):
             last_ms = now_ms if until_ms is None else min(until_ms, now_ms)
-            before = (last_ms - next_at_ms) // interval_ms
-            return next_at_ms + before * interval_ms, before + 1
+            intervals = (last_ms - next_at_ms) // interval_ms
+            return next_at_ms + intervals * interval_ms, intervals + 1
         case Plan.At(times):
             passed = [time for time in times if next_at_ms <= time <= now_ms]
             return passed[-1], len(passed)

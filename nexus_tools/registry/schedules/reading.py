@@ -1,4 +1,4 @@
-"""Reading schedules, and what they began, from objects and events."""
+"""Readers of schedules and of the executions that they started, from objects and events."""
 
 from collections.abc import Sequence
 from typing import TypeVar, cast
@@ -34,14 +34,14 @@ Told = TypeVar("Told", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
 async def told(
     package: PackageClient, kind: type[Told], after: Cursor | None = None
 ) -> tuple[Told, ...]:
-    """The events of a kind after a place, or all, as far as the node has them, in order."""
-    asked = past_events(package.client, event_filter(package.deployment, kind), after)
-    parsed = [parse_event(package.deployment, record.event) async for record in asked]
-    return tuple(each for each in parsed if isinstance(each, kind))
+    """Return the events of a kind that the node has, in order, all or those after a cursor."""
+    records = past_events(package.client, event_filter(package.deployment, kind), after)
+    parsed = [parse_event(package.deployment, record.event) async for record in records]
+    return tuple(event for event in parsed if isinstance(event, kind))
 
 
 async def read_order(package: PackageClient, schedule: Address) -> Order:
-    """To what the owner of a schedule consented. Raises `schedule_unknown`."""
+    """Return the order to which the owner of a schedule consented. Raises `schedule_unknown`."""
     order = await _field(package, schedule, OrderKey, Order)
     if order is None:
         raise schedule_unknown(package, schedule)
@@ -49,64 +49,71 @@ async def read_order(package: PackageClient, schedule: Address) -> Order:
 
 
 def schedule_unknown(package: PackageClient, schedule: Address) -> NotFoundError:
-    """The error of a schedule that is not there, or not any more."""
+    """Return the error for a schedule that does not exist, or no longer exists."""
     return NotFoundError(
         "schedule_unknown",
-        f"there is no schedule {schedule} on {package.client.network.name}",
-        hint="`nexus-tools schedule list` shows yours that are not deleted",
+        f"the schedule {schedule} does not exist on {package.client.network.name}",
+        hint="Run `nexus-tools schedule list` to see yours that are not deleted.",
     )
 
 
 async def read_uncollected(
     package: PackageClient, schedules: Sequence[Address]
 ) -> dict[Address, tuple[Execution, ...]]:
-    """By schedule, the executions that are not collected, the oldest first."""
+    """Return the uncollected executions of each schedule, oldest first."""
     after = await beginning_of(package, *schedules)
-    collected = {each.execution for each in await told(package, ScheduleCollected, after)}
-    began = [
-        each
-        for each in await told(package, ScheduleTriggered, after)
-        if each.schedule in schedules and each.execution not in collected
+    collected = {event.execution for event in await told(package, ScheduleCollected, after)}
+    starts = [
+        event
+        for event in await told(package, ScheduleTriggered, after)
+        if event.schedule in schedules and event.execution not in collected
     ]
-    found = await package.find_all([each.execution for each in began], Execution)
+    executions = await package.find_all([start.execution for start in starts], Execution)
     return {
         schedule: tuple(
             execution
-            for each, execution in zip(began, found, strict=True)
-            if each.schedule == schedule and execution is not None
+            for start, execution in zip(starts, executions, strict=True)
+            if start.schedule == schedule and execution is not None
         )
         for schedule in schedules
     }
 
 
 async def is_over(package: PackageClient, execution: Execution) -> bool:
-    """Whether it has ended, or is late with nothing under way, so that anyone may end it."""
+    """Return whether an execution has ended, or is overdue without pending invocations.
+
+    Anyone may end it in the second case.
+    """
     if execution.ended_at_ms is not None or execution.walks.under_way:
         return execution.ended_at_ms is not None
     return await is_late(package, execution)
 
 
 async def is_late(package: PackageClient, execution: Execution) -> bool:
-    """Whether its time is over."""
+    """Return whether the deadline of an execution has passed."""
     return await package.client.now_ms() >= await _deadline_ms(package, execution)
 
 
 async def read_standings(
     package: PackageClient, schedules: Sequence[Schedule]
 ) -> tuple[ScheduleStanding, ...]:
-    """How schedules stand, in their order."""
-    uncollected = await read_uncollected(package, [each.id for each in schedules])
+    """Return the overviews of schedules, in their order."""
+    uncollected = await read_uncollected(package, [schedule.id for schedule in schedules])
     client = package.client
     now = {"now_ms": await client.now_ms(), "gas_price": await client.gas_price()}
     workflows = Workflows(package.client, package.deployment)
-    known: dict[Address, PublishedWorkflow] = {}
+    workflows_by_id: dict[Address, PublishedWorkflow] = {}
     standings: list[ScheduleStanding] = []
-    for each in schedules:
-        if each.dag not in known:
-            known[each.dag] = await workflows.by_id(each.dag)
-        order = await read_order(package, each.id)
-        began = uncollected[each.id]
-        standings.append(await standing_of(package, each, order, known[each.dag], began, **now))
+    for schedule in schedules:
+        if schedule.dag not in workflows_by_id:
+            workflows_by_id[schedule.dag] = await workflows.by_id(schedule.dag)
+        order = await read_order(package, schedule.id)
+        started = uncollected[schedule.id]
+        standings.append(
+            await standing_of(
+                package, schedule, order, workflows_by_id[schedule.dag], started, **now
+            )
+        )
     return tuple(standings)
 
 
@@ -120,41 +127,42 @@ async def standing_of(
     now_ms: int,
     gas_price: int,
 ) -> ScheduleStanding:
-    """How a schedule stands that was read already, with what it `began` that is not collected.
+    """Return the overview of a schedule that was already read.
 
-    Raises `execution_unknown` if one of these is cleaned meanwhile.
+    `began` are its uncollected executions. Raises `execution_unknown` if one of them was cleaned up
+    in the meantime.
     """
-    ends = await _ends(package, began)
+    ends = await _split_ended(package, began)
     return ScheduleStanding(schedule, order, workflow, *ends, now_ms, gas_price)
 
 
-async def _ends(
+async def _split_ended(
     package: PackageClient, uncollected: Sequence[Execution]
 ) -> tuple[tuple[Left, ...], tuple[Execution, ...]]:
-    """What has ended, and what runs."""
-    left: list[Left] = []
+    """Return the ended and the running ones of these executions."""
+    ended: list[Left] = []
     running: list[Execution] = []
-    for each in uncollected:
-        if await is_over(package, each):
-            deadline_ms, ended_at_ms = await _deadline_ms(package, each), each.ended_at_ms
-            status = Status.TIMED_OUT if ended_at_ms is None else status_of(each)
-            left.append(Left(each, status, min(ended_at_ms or deadline_ms, deadline_ms)))
+    for execution in uncollected:
+        if await is_over(package, execution):
+            deadline_ms, ended_at_ms = await _deadline_ms(package, execution), execution.ended_at_ms
+            status = Status.TIMED_OUT if ended_at_ms is None else status_of(execution)
+            ended.append(Left(execution, status, min(ended_at_ms or deadline_ms, deadline_ms)))
         else:
-            running.append(each)
-    return tuple(left), tuple(running)
+            running.append(execution)
+    return tuple(ended), tuple(running)
 
 
 async def _deadline_ms(package: PackageClient, execution: Execution) -> int:
     terms = await _field(package, execution.id, TermsKey, Terms)
     if terms is None:
-        raise NotFoundError("execution_unknown", f"the execution {execution.id} is cleaned")
+        raise NotFoundError("execution_unknown", f"the execution {execution.id} was cleaned up")
     return terms.deadline_ms
 
 
 async def _field(
     package: PackageClient, parent: Address, key: type[Key], kind: type[Value]
 ) -> Value | None:
-    """The one field of an object that has a key without fields; None if both are gone."""
+    """Return an object's dynamic field whose key has no fields, or None if it does not exist."""
     kinds = package.deployment.type_of(key), package.deployment.type_of(kind)
     name = TYPE_TAG.encode(kinds[0]), key.bcs.encode(key())
     value = await package.client.object(dynamic_field_id(parent, *name))

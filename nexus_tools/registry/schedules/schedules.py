@@ -1,4 +1,4 @@
-"""Schedules: executions of a workflow that begin at planned times, or by events."""
+"""Schedules, which start executions of a workflow at planned times or after events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,20 +38,20 @@ from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 
 DEFAULT_KEEPER_FEE_MIST = 500_000
-"""What a keeper earns with each execution if nobody says so."""
+"""The default fee of a keeper for each execution that it starts."""
 
 DEFAULT_MAX_FAILURES = 5
-"""After how many failures in a row a schedule pauses if nobody says so."""
+"""The default number of failures in a row after which a schedule pauses."""
 
 HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedSchedule:
-    """A schedule that was created; each of its executions gets `each_mist`.
+    """A created schedule; each of its executions receives `each_mist`.
 
-    `next_at_ms` is when the first one is planned, if one is. `max_prices_mist` and
-    `max_outcome_bytes` are what `Schedules.create` took or found.
+    `next_at_ms` is the first planned time, if there is one. `max_prices_mist` and
+    `max_outcome_bytes` are the limits that `Schedules.create` was given or chose.
     """
 
     schedule: Address
@@ -65,7 +65,7 @@ class CreatedSchedule:
 
 @checks_arguments
 class Schedules(ScheduleKeeping):
-    """The schedules of a deployment, for their owners and for keepers; anyone may `refill` one."""
+    """The schedules of a deployment, for owners and keepers. Anyone may `refill` one."""
 
     async def create(
         self,
@@ -86,14 +86,16 @@ class Schedules(ScheduleKeeping):
         max_failures: int = DEFAULT_MAX_FAILURES,
         max_executions: int | None = None,
     ) -> CreatedSchedule:
-        """Create a schedule that begins executions of a workflow from `funds_mist`.
+        """Create a schedule that starts executions of a workflow, paid from `funds_mist`.
 
-        Each execution has `inputs` and terms as `Executions.begin` takes them, and `each_mist`,
-        without it as much as is enough. A keeper that begins one gets its costs and
-        `keeper_fee_mist`. If executions do not overlap, what is planned while one runs is skipped.
-        After `max_failures` in a row (0: never) it pauses, and after `max_executions` it ends.
-        Raises, before money moves, `times_over`, and `funds_too_small` for an execution or for the
-        first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
+        Each execution has `inputs` and terms as for `Executions.begin`, and `each_mist` of funds,
+        by default the recommended amount. A keeper that starts one is repaid its costs and earns
+        `keeper_fee_mist`. Unless `overlaps` is set, times that pass while an execution runs are
+        skipped. The schedule pauses after `max_failures` failures in a row (0: never), and ends
+        after `max_executions`.
+
+        Raises, before anything is paid, `times_over`, and `funds_too_small` for an execution or for
+        the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
         `too_dear`, `too_many_entries`, `values_too_large`, and as `Executions.begin`.
         """
         await check_ahead(self.client, timing)
@@ -121,7 +123,7 @@ class Schedules(ScheduleKeeping):
         await check_funds(self.client, workflow, order, funds_mist, begin_mist=begin_mist)
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
-        next_at_ms = created.next_at_ms or None  # 0: the next event counts
+        next_at_ms = created.next_at_ms or None  # 0 means that the next event counts
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
         return CreatedSchedule(
             created.schedule, sent, order.each_mist, next_at_ms, terms.leaders, prices, size
@@ -130,33 +132,35 @@ class Schedules(ScheduleKeeping):
     # --- Reading
 
     async def order(self, schedule: Address) -> Order:
-        """To what its owner consented. Raises `schedule_unknown`."""
+        """Return the order to which the owner consented. Raises `schedule_unknown`."""
         return await read_order(self, schedule)
 
     async def list(self, owner: Address | None = None) -> tuple[Schedule, ...]:
-        """The schedules of an address that are not deleted, the oldest first.
+        """Return the schedules of an address that are not deleted, oldest first.
 
-        Without one, the wallet's. They are found by the events of their creation, so a node
-        tells of those that it keeps events of.
+        The default is the wallet's address. They are found through their creation events, so the
+        result is limited to the events that the node keeps.
         """
         address = owner or self.client.address
         created = await told(self, ScheduleCreated)
-        ids = [each.schedule for each in created if each.owner == address]
-        return tuple(each for each in await self.find_all(ids, Schedule) if each is not None)
+        ids = [event.schedule for event in created if event.owner == address]
+        return tuple(
+            schedule for schedule in await self.find_all(ids, Schedule) if schedule is not None
+        )
 
     async def standing(self, schedule: Address) -> ScheduleStanding:
-        """How a schedule stands, with what is to be collected. Raises `schedule_unknown`."""
+        """Return the overview of a schedule, with collectable funds. Raises `schedule_unknown`."""
         (standing,) = await read_standings(self, [await self.get(schedule)])
         return standing
 
     async def standings(self, owner: Address | None = None) -> tuple[ScheduleStanding, ...]:
-        """How those stand that `list` gives."""
+        """Return the overviews of the schedules that `list` returns."""
         return await read_standings(self, await self.list(owner))
 
     async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
-        """What a schedule began, the oldest first, as far as the node keeps events."""
+        """Return the start events of a schedule's executions that the node has, oldest first."""
         triggered = await told(self, ScheduleTriggered, await beginning_of(self, schedule))
-        return tuple(each for each in triggered if each.schedule == schedule)
+        return tuple(event for event in triggered if event.schedule == schedule)
 
     # --- For owners
 
@@ -170,12 +174,12 @@ class Schedules(ScheduleKeeping):
     ) -> Sent:
         """Plan more executions.
 
-        `times` come after the last one of a list, `until_ms` is a later end of an interval, and
-        `max_executions` counts those that started already. A schedule that is finished goes on.
-        Raises `schedule_unknown`, `not_owner`, `cancelled`, `extension_missing`, `times_over`,
-        `not_by_times`, `invalid_times` or `invalid_end`.
+        `times` follow the last one of a list, `until_ms` is a later end of an interval, and
+        `max_executions` includes the executions that already started. A finished schedule
+        continues. Raises `schedule_unknown`, `not_owner`, `cancelled`, `extension_missing`,
+        `times_over`, `not_by_times`, `invalid_times` or `invalid_end`.
         """
-        await self._owned(schedule)
+        await self._require_owned(schedule)
         builder, target = TransactionBuilder(), (self.deployment.workflows, schedule)
         if times:
             await check_ahead(self.client, Timing(Plan.At(tuple(times)), None))
@@ -187,17 +191,19 @@ class Schedules(ScheduleKeeping):
             calls.set_max_executions(builder, *target, max_executions)
         if not builder.commands:
             raise UsageError(
-                "extension_missing", "give more times, a later end, or more executions"
+                "extension_missing",
+                "no extension was given",
+                hint="Give more times, a later end, or more executions.",
             )
         return await self.send(builder)
 
     async def reset_cursor(self, schedule: Address, leaders: Sequence[LeaderName] = ()) -> Sent:
-        """Let events count from now on, wherever the last one stood that a leader reported.
+        """Accept events from now on, regardless of the last event that a leader reported.
 
-        With `leaders`, those report events from now on. Raises `schedule_unknown`, `not_owner`,
+        With `leaders`, these report events from now on. Raises `schedule_unknown`, `not_owner`,
         `not_by_event`, `cancelled`, and as `name_leaders`.
         """
-        await self._owned(schedule)
+        await self._require_owned(schedule)
         builder = TransactionBuilder()
         if leaders:
             await self._add_leaders(builder, schedule, leaders)
@@ -205,11 +211,11 @@ class Schedules(ScheduleKeeping):
         return await self.send(builder)
 
     async def give(self, schedule: Address, vertex: int, values: Mapping[str, Any]) -> Sent:
-        """Give other entry values to a vertex, for what begins from now on.
+        """Replace the entry values of a vertex for future executions.
 
         Raises `schedule_unknown`, `not_owner` or `values_too_large`.
         """
-        await self._owned(schedule)
+        await self._require_owned(schedule)
         builder, package = TransactionBuilder(), self.deployment.workflows
         calls.give(
             builder,
@@ -221,12 +227,12 @@ class Schedules(ScheduleKeeping):
         return await self.send(builder)
 
     async def name_leaders(self, schedule: Address, leaders: Sequence[LeaderName]) -> Sent:
-        """Let one or two other leaders trigger it and carry what it begins from now on.
+        """Let one or two other leaders trigger the schedule and process its future executions.
 
         Raises `schedule_unknown`, `leaders_named`, `not_owner`, `leader_not_active` or
         `same_leader`.
         """
-        await self._owned(schedule)
+        await self._require_owned(schedule)
         builder = TransactionBuilder()
         await self._add_leaders(builder, schedule, leaders)
         return await self.send(builder)
@@ -241,36 +247,38 @@ class Schedules(ScheduleKeeping):
                 for backup in backups:
                     calls.name_backup(builder, package, schedule, backup)
             case _:
-                raise UsageError("leaders_named", "a schedule names one leader, or two")
+                raise UsageError(
+                    "leaders_named", f"a schedule names one or two leaders, got {len(leaders)}"
+                )
 
     async def pause(self, schedule: Address) -> Sent:
-        """Begin nothing from now on.
+        """Stop starting executions until `resume`.
 
         Raises `schedule_unknown`, `not_owner`, `paused`, `cancelled` or `finished`.
         """
-        found = await self._owned(schedule)
-        await self._check_goes_on(found)
-        if found.is_paused:
+        current = await self._require_owned(schedule)
+        await self._require_not_ended(current)
+        if current.is_paused:
             raise NotNowError(
                 "paused",
-                f"the schedule {schedule} is paused already",
-                hint=f"`nexus-tools schedule resume {schedule}` lets it go on",
+                f"the schedule {schedule} is already paused",
+                hint=f"Run `nexus-tools schedule resume {schedule}` to continue it.",
             )
         return await self.call(calls.pause, schedule)
 
     async def resume(self, schedule: Address) -> Sent:
-        """Go on with what is planned from now on.
+        """Continue with the times that are planned from now on.
 
-        What was planned meanwhile is not made up for. What executions left is taken back first: it
-        may be that which pauses it. Raises `schedule_unknown`, `not_owner`, `not_paused`,
-        `cancelled` or `finished`.
+        Times that passed during the pause are not caught up. Ended executions are collected first,
+        because their failures may be the reason for the pause. Raises `schedule_unknown`,
+        `not_owner`, `not_paused`, `cancelled` or `finished`.
         """
-        state = await self._check_goes_on(await self._owned(schedule))
+        state = await self._require_not_ended(await self._require_owned(schedule))
         if state is ScheduleState.ACTIVE:
             raise NotNowError(
                 "not_paused",
                 f"the schedule {schedule} is not paused",
-                hint=f"`nexus-tools schedule show {schedule}` says when it begins something next",
+                hint=f"Run `nexus-tools schedule show {schedule}` to see its next start.",
             )
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
@@ -278,45 +286,44 @@ class Schedules(ScheduleKeeping):
         return await self.send(builder)
 
     async def cancel(self, schedule: Address) -> Sent:
-        """Begin nothing more, and take back the funds and what executions left that have ended.
+        """Cancel the schedule, and withdraw its funds and those of ended executions.
 
-        Executions that run go on, because they need their funds: cancel these before. Of those that
-        were cancelled or are late, all comes back that no invocation under way holds.
-        The schedule is deleted with it, unless an execution still runs: `delete` does so
-        afterwards. `back_mist` says what came back. Raises `schedule_unknown`, `not_owner` or
-        `cancelled`.
+        Running executions continue, because they need their funds: cancel them first. From stopped
+        or overdue executions, all funds return that no pending invocation needs. The same
+        transaction deletes the schedule unless an execution still runs; `delete` does so later.
+        `back_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or `cancelled`.
         """
-        builder, found = TransactionBuilder(), await self._owned(schedule)
-        left = await self._collect(builder, schedule)
-        if not found.is_cancelled:
+        builder, current = TransactionBuilder(), await self._require_owned(schedule)
+        collected = await self._collect(builder, schedule)
+        if not current.is_cancelled:
             calls.cancel(builder, self.deployment.workflows, schedule)
-        elif found.running and not builder.commands:
+        elif current.running and not builder.commands:
             raise NotNowError(
                 "cancelled",
-                f"the schedule {schedule} is cancelled, and"
-                f" {count(found.running, 'execution')} of it still to end",
-                hint="what they leave comes back in the same way, once they have ended",
+                f"the schedule {schedule} is already cancelled and waits for the end of"
+                f" {count(current.running, 'execution')}",
+                hint="Run the same command later to withdraw their leftover funds.",
             )
-        if found.running == left:
+        if current.running == collected:
             calls.delete(builder, self.deployment.workflows, schedule)
         return await self.send(builder)
 
     def back_mist(self, sent: Sent) -> int:
-        """What the owner got back by `cancel` or `delete`, but for the storage rebate."""
+        """Return the owner's refund by `cancel` or `delete` in MIST, without the storage rebate."""
         events = [parse_event(self.deployment, event) for event in sent.events]
-        refunds = [each.refund_mist for each in events if isinstance(each, ScheduleCancelled)]
-        if refunds:  # what was collected before is in it
+        refunds = [event.refund_mist for event in events if isinstance(event, ScheduleCancelled)]
+        if refunds:  # the refund includes the funds that were collected before
             return sum(refunds)
-        left = (ScheduleCollected, ExecutionRefunded)
-        return sum(each.amount_mist for each in events if isinstance(each, left))
+        refund_kinds = (ScheduleCollected, ExecutionRefunded)
+        return sum(event.amount_mist for event in events if isinstance(event, refund_kinds))
 
     async def delete(self, schedule: Address) -> Sent:
-        """Delete a schedule that is cancelled, for its storage rebate.
+        """Delete a cancelled schedule for its storage rebate.
 
-        What executions left that have ended is taken back. Raises `schedule_unknown`, `not_owner`,
+        Leftover funds of ended executions are returned. Raises `schedule_unknown`, `not_owner`,
         `not_cancelled` or `not_collected`.
         """
-        await self._owned(schedule)
+        await self._require_owned(schedule)
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
         calls.delete(builder, self.deployment.workflows, schedule)
@@ -325,29 +332,31 @@ class Schedules(ScheduleKeeping):
     # --- For anyone
 
     async def refill(self, schedule: Address, amount_mist: int) -> Sent:
-        """Add to the funds of what still begins something.
+        """Add to the funds of a schedule that is neither cancelled nor finished.
 
         Raises `schedule_unknown`, `amount_invalid`, `cancelled` or `finished`.
         """
         if amount_mist < 1:
-            raise UsageError("amount_invalid", f"{sui(amount_mist)} adds nothing to the funds")
-        await self._check_goes_on(await self.get(schedule))
+            raise UsageError(
+                "amount_invalid", f"the amount must be positive, got {sui(amount_mist)}"
+            )
+        await self._require_not_ended(await self.get(schedule))
         return await self.pay(calls.refill, schedule, amount_mist=amount_mist)
 
-    async def _owned(self, schedule: Address) -> Schedule:
-        """Raises `schedule_unknown` or `not_owner`."""
-        found = await self.get(schedule)
-        check_orderer(found, self.client.address)
-        return found
+    async def _require_owned(self, schedule: Address) -> Schedule:
+        """Return the schedule, if the wallet owns it. Raises `schedule_unknown` or `not_owner`."""
+        current = await self.get(schedule)
+        check_orderer(current, self.client.address)
+        return current
 
-    async def _check_goes_on(self, schedule: Schedule) -> ScheduleState:
-        """Raises `cancelled` or `finished` for what begins nothing more."""
+    async def _require_not_ended(self, schedule: Schedule) -> ScheduleState:
+        """Return the state of a schedule. Raises `cancelled` or `finished` if it has ended."""
         (standing,) = await read_standings(self, [schedule])
         if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             raise NotNowError(
                 standing.state.value,
-                f"the schedule {schedule.id} is {standing.state}: it begins nothing more",
-                hint=f"`nexus-tools schedule cancel {schedule.id}` takes back what it has,"
-                " and `nexus-tools schedule create` plans anew",
+                f"the schedule {schedule.id} is {standing.state} and starts no more executions",
+                hint=f"Run `nexus-tools schedule cancel {schedule.id}` to withdraw its funds, and"
+                " `nexus-tools schedule create` to create a new one.",
             )
         return standing.state

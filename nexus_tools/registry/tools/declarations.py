@@ -1,4 +1,4 @@
-"""Who may declare a Move function to be a tool: the publisher of its module."""
+"""Declarations of Move functions as tools, which only the publisher of a module can make."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -13,81 +13,84 @@ from nexus_tools.sui.types.address import ADDRESS_LENGTH, SUI_FRAMEWORK, Address
 from nexus_tools.sui.types.object import MoveObject
 from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 
-_HERE = "0x0::"
+_PLACEHOLDER = "0x0::"
 _PUBLISHER = StructTag(SUI_FRAMEWORK, "package", "Publisher", ())
-# After the id: an address without `0x`, and a name.
+# The fields of a `Publisher` after its ID: an address without `0x`, and a module name.
 _PACKAGE_AND_MODULE = record((string, string))
 
 
 async def declared(
     client: SuiClient, reader: FunctionReader, registrations: Iterable[Registration]
 ) -> list[Registration]:
-    """The same, on-chain ones with the publisher that the wallet has for them, if it has one.
+    """Return the registrations, on-chain ones with the `Publisher` object that the wallet owns.
 
-    Raises `function_unknown` or `function_unfit` for what could never be called.
+    A registration stays as it is if the wallet has no `Publisher` of its module. Raises
+    `function_unknown`, or `function_unfit` for a function that no leader could call.
     """
-    found: list[Registration] = []
+    results: list[Registration] = []
     publishers: Mapping[tuple[Address, str], Address] | None = None
-    for each in registrations:
-        if each.definition.function is not None and each.declaration is None:
-            await reader.call_of(each.definition)
-            witness = await reader.witness_of(each.definition)
+    for registration in registrations:
+        if registration.definition.function is not None and registration.declaration is None:
+            await reader.call_of(registration.definition)
+            witness = await reader.witness_of(registration.definition)
             if publishers is None:
                 publishers = await _publishers(client)
-            original = parse_struct_tag(each.definition.function.witness)
+            original = parse_struct_tag(registration.definition.function.witness)
             publisher = publishers.get((original.address, original.module))
             if publisher is not None:
-                found.append(replace(each, declaration=Declaration(publisher, witness)))
+                results.append(replace(registration, declaration=Declaration(publisher, witness)))
                 continue
-        found.append(each)
-    return found
+        results.append(registration)
+    return results
 
 
 async def placed(
     client: SuiClient, package: Address, document: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """A definition document for a published package, whose modules it names as those of `0x0`.
+    """Return a definition document in which a published package replaces the address `0x0`.
 
-    An object that is given by its type, as `0x0::badge::Collection`, is the one of that type that
-    the package made when it was published. Raises `function_unknown`.
+    An object given by its type, such as `0x0::badge::Collection`, becomes the object of that type
+    that the publishing transaction created. Raises `function_unknown`.
     """
     function = document.get("function")
     if not isinstance(function, Mapping):
         return document
     here = f"{package}::"
     objects = [
-        await _made(client, package, str(each)) if str(each).startswith(_HERE) else each
-        for each in function.get("objects", ())
+        await _created_object(client, package, str(item))
+        if str(item).startswith(_PLACEHOLDER)
+        else item
+        for item in function.get("objects", ())
     ]
-    witness = str(function.get("witness", "")).replace(_HERE, here)
+    witness = str(function.get("witness", "")).replace(_PLACEHOLDER, here)
     return {
         **document,
-        "url": str(document.get("url", "")).replace(_HERE, here),
+        "url": str(document.get("url", "")).replace(_PLACEHOLDER, here),
         "function": {**function, "witness": witness, "objects": objects},
     }
 
 
-async def _made(client: SuiClient, package: Address, kind: str) -> str:
-    """The object of a type that a package made when it was published."""
+async def _created_object(client: SuiClient, package: Address, kind: str) -> str:
+    """Return the object of a type that was created when the package was published."""
     published = await client.object(package)
     executed = published and await client.transaction(published.previous_transaction)
     _, module, name = kind.split("::")
-    found = executed.created_of(module, name) if executed else ()
-    if len(found) != 1:
+    ids = executed.created_of(module, name) if executed else ()
+    if len(ids) != 1:
         raise NotFoundError(
             "function_unknown",
-            f"the package {package} made {len(found)} objects of {module}::{name} when it was"
-            " published",
-            hint="name the object by its id",
+            f"the publication of the package {package} created {len(ids)} objects of type"
+            f" {module}::{name}, expected one",
+            hint="Give the object by its ID.",
         )
-    return str(found[0])
+    return str(ids[0])
 
 
 async def _publishers(client: SuiClient) -> dict[tuple[Address, str], Address]:
-    """The publisher objects of the wallet by original package and module."""
-    found = {}
+    """Return the wallet's `Publisher` objects by original package and module."""
+    publishers = {}
     for value in await client.owned_objects(client.address, _PUBLISHER):
         assert isinstance(value.data, MoveObject)
         package, module = _PACKAGE_AND_MODULE.decode(value.data.contents[ADDRESS_LENGTH:])
-        found[Address.parse(f"0x{package}"), module] = value.id
-    return found
+        publishers[Address.parse(f"0x{package}"), module] = value.id
+    return publishers

@@ -1,4 +1,4 @@
-"""Finding tools: by name, or by the registry's table of FQNs with parallel reads."""
+"""Lookup of tools by name, and listing by the registry's table of FQNs with parallel reads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ _ENTRY = field_tag(Primitive.U64, ASCII_STRING)
 
 
 Fqn = ToolFqn | str
-"""A tool by its name: parsed, or as it is written."""
+"""The FQN of a tool, parsed or as text."""
 
-_HOW_TO_FIND = "check the spelling and the version: `nexus-tools tool list` shows what there is"
-_LOOKED_AT = 1_000  # names that are read for a suggestion, 50 with each request
-_ALIKE = 0.9  # FQNs of one domain are alike for the most part, whatever they name
+_FIND_HINT = "Check the spelling and the version, or run `nexus-tools tool list` to see all tools."
+_MAX_CANDIDATES = 1_000  # the names that are read for a suggestion, 50 per request
+_MIN_SIMILARITY = 0.9  # high, because FQNs of one domain share most of their letters
 
 ANY = FqnPatterns()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
-    """Which tools to list; what is None or empty lets every tool pass.
+    """A filter for tools. Fields that are None or empty match every tool.
 
-    `owner` owns the name; one of `domains` is the FQN's domain or the first labels
-    of it; `search` is part of the FQN or the description, in whatever case; `patterns` fit the FQN.
+    `owner` owns the name. `domains` are domains of FQNs, or their first labels. `search` is a part
+    of the FQN or the description, ignoring case. `patterns` match the FQN.
     """
 
     owner: Address | None = None
@@ -42,18 +42,18 @@ class ToolFilter:
     patterns: FqnPatterns = ANY
 
     def admits_name(self, fqn: ToolFqn) -> bool:
-        """Whether a tool may pass, as far as its name tells."""
-        beginnings = tuple(f"{domain}." for domain in self.domains)
-        is_there = not beginnings or f"{fqn.domain}.".startswith(beginnings)
-        return is_there and self.patterns.admit(fqn)
+        """Return whether the tool's FQN matches the domains and patterns."""
+        prefixes = tuple(f"{domain}." for domain in self.domains)
+        in_domains = not prefixes or f"{fqn.domain}.".startswith(prefixes)
+        return in_domains and self.patterns.admit(fqn)
 
     def admits(self, tool: Tool) -> bool:
-        """Whether a tool passes, its owner left aside."""
+        """Return whether a tool matches the state and the search text, but not the owner."""
         is_in_state = self.state is None or tool.state is self.state
         return is_in_state and self.admits_text(tool.fqn, tool.definition.description)
 
     def admits_text(self, fqn: str, description: str) -> bool:
-        """Whether one with this FQN and description may pass, a tool or a workflow."""
+        """Return whether the FQN or description of a tool or workflow contains the search text."""
         return self.search is None or self.search.lower() in f"{fqn}\n{description}".lower()
 
 
@@ -62,7 +62,7 @@ ALL = ToolFilter()
 
 @dataclass(frozen=True, slots=True)
 class ToolPage:
-    """Some of the tools that pass; `next` is where the next page begins, None after the last."""
+    """A page of matching tools; `next` is the start of the next page, None after the last one."""
 
     tools: tuple[Tool, ...]
     next: int | None
@@ -70,18 +70,18 @@ class ToolPage:
 
 @checks_arguments
 class ToolListing(PackageClient):
-    """The registry's tools and names, as they are read."""
+    """Read access to the registry's tools and names."""
 
     async def state(self) -> ToolRegistry:
-        """The registry itself: version, settings, number of tools."""
+        """Return the registry object: version, settings and number of tools."""
         return await self.read(self.deployment.tool_registry, ToolRegistry)
 
     async def settings(self) -> ToolSettings:
-        """What a new registration has to keep to."""
+        """Return the settings for new registrations."""
         return (await self.state()).settings
 
     async def find(self, fqn: Fqn) -> Tool | None:
-        """The tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
+        """Return the tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
         return self.decoded(await self.client.object(self._id(parse_fqn(fqn))), Tool)
 
     def _id(self, fqn: ToolFqn) -> Address:
@@ -91,89 +91,95 @@ class ToolListing(PackageClient):
         return name_id(self.deployment.tool_registry, name)
 
     async def get(self, fqn: Fqn) -> Tool:
-        """The tool with this FQN, with one request. Raises `tool_unknown`."""
-        return await self._registered(await self.find(fqn), fqn)
+        """Return the tool with this FQN, with one request. Raises `tool_unknown`."""
+        return await self._require_registered(await self.find(fqn), fqn)
 
     async def name(self, name: str) -> Name:
-        """The unversioned name `domain.name`. Raises `name_unknown`."""
-        found = self.decoded(await self.client.object(self._name_id(name)), Name)
-        if found is None:
+        """Return the unversioned name `domain.name`. Raises `name_unknown`."""
+        current = self.decoded(await self.client.object(self._name_id(name)), Name)
+        if current is None:
             raise NotFoundError(
                 "name_unknown",
                 f"no version of {name} is registered on {self.client.network.name}",
-                hint="a name is what stands before the @ of an FQN: `nexus-tools tool list`",
+                hint="Give the part of an FQN before the @."
+                " Run `nexus-tools tool list` to see all tools.",
             )
-        return found
+        return current
 
     async def owner(self, tool: Tool) -> Address:
-        """The address that owns a tool's name."""
+        """Return the address that owns a tool's name."""
         return (await self.read(tool.name, Name)).owner.owner
 
-    async def _registered(self, tool: Tool | None, fqn: Fqn) -> Tool:
+    async def _require_registered(self, tool: Tool | None, fqn: Fqn) -> Tool:
         if tool is None:
             raise NotFoundError(
                 "tool_unknown",
                 f"{fqn} is not registered on {self.client.network.name}",
                 hint=suggestion(
-                    str(fqn), await self._newest_names(), otherwise=_HOW_TO_FIND, cutoff=_ALIKE
+                    str(fqn),
+                    await self._newest_names(),
+                    otherwise=_FIND_HINT,
+                    cutoff=_MIN_SIMILARITY,
                 ),
             )
         return tool
 
     async def _newest_names(self) -> list[str]:
-        """The FQNs among which a misspelt one is looked for; none if they cannot be read."""
+        """Return the newest FQNs, as candidates for a suggestion; empty if they cannot be read."""
         try:
             state = await self.state()
             size = state.fqns.size
-            return [str(fqn) for fqn in await self.fqns(state, max(0, size - _LOOKED_AT), size)]
+            return [
+                str(fqn) for fqn in await self.fqns(state, max(0, size - _MAX_CANDIDATES), size)
+            ]
         except NexusError:
             return []
 
     async def list(self, tool_filter: ToolFilter = ALL) -> tuple[Tool, ...]:
-        """All tools that pass, in the order of their registration, read in parallel."""
+        """Return all matching tools in the order of their registration, read in parallel."""
         state = await self.state()
         return (await self._page(state, tool_filter, 0, max(1, state.fqns.size))).tools
 
     async def page(
         self, tool_filter: ToolFilter = ALL, *, start: int = 0, size: int = 100
     ) -> ToolPage:
-        """At most `size` tools that pass, in the order of their registration.
+        """Return at most `size` matching tools, in the order of their registration.
 
-        The first page begins at 0, each other one at the `next` of the one before.
+        Start the first page at 0, and each later one at the `next` of the page before.
         """
         return await self._page(await self.state(), tool_filter, start, size)
 
     async def fqns(self, state: ToolRegistry, start: int, stop: int) -> tuple[ToolFqn, ...]:
-        """The FQNs from the `start`th registration on, up to the `stop`th."""
+        """Return the FQNs of the registrations from `start` up to, but not including, `stop`."""
         indices = range(start, min(stop, state.fqns.size))
         fqns = []
         for value in await self.client.objects([fqn_field_id(state.fqns.id, i) for i in indices]):
             if value is None:
                 raise NotFoundError(
                     "registry_incomplete",
-                    "the node does not know an entry of the registry's list",
-                    hint="it may lag behind: try again, or use another node",
+                    "the node does not have an entry of the registry's list",
+                    hint="The node may lag behind. Try again, or use another node.",
                 )
             fqns.append(ToolFqn.parse(self.deployment.decode_entry(value, _ENTRY)))
         return tuple(fqns)
 
     async def versions(self, name: str) -> tuple[Tool, ...]:
-        """All versions of an unversioned name, in the order of their registration."""
+        """Return all versions of an unversioned name, in the order of their registration."""
         return await self.list(ToolFilter(patterns=FqnPatterns(only=(name,))))
 
     async def owners(self, names: Iterable[str]) -> dict[str, Address]:
-        """The owner of each of these unversioned names that is registered."""
+        """Return the owners of the registered names among these unversioned names."""
         ids = [name_id(self.deployment.tool_registry, name) for name in dict.fromkeys(names)]
-        found = await self.find_all(ids, Name)
-        return {name.name: name.owner.owner for name in found if name is not None}
+        objects = await self.find_all(ids, Name)
+        return {name.name: name.owner.owner for name in objects if name is not None}
 
     async def _page(
         self, state: ToolRegistry, tool_filter: ToolFilter, start: int, size: int
     ) -> ToolPage:
-        found: list[tuple[int, Tool]] = []
-        # A filter may let few pass: look at as many registrations as it takes to fill the page, and
-        # one more, which tells whether there is a next page.
-        while start < state.fqns.size and len(found) <= size:
+        matches: list[tuple[int, Tool]] = []
+        # Few tools may match, so read as many registrations as needed to fill the page. One more
+        # match tells whether there is a next page.
+        while start < state.fqns.size and len(matches) <= size:
             fqns = enumerate(await self.fqns(state, start, start + size), start)
             admitted = {index: fqn for index, fqn in fqns if tool_filter.admits_name(fqn)}
             if tool_filter.owner is not None:
@@ -183,21 +189,21 @@ class ToolListing(PackageClient):
                     for index, fqn in admitted.items()
                     if owners.get(fqn.unversioned) == tool_filter.owner
                 }
-            wanted = {
+            ids = {
                 index: tool_id(self.deployment.tool_registry, fqn)
                 for index, fqn in admitted.items()
             }
-            tools = await self.find_all([*wanted.values()], Tool)
-            for index, tool in zip(wanted, tools, strict=True):
+            tools = await self.find_all([*ids.values()], Tool)
+            for index, tool in zip(ids, tools, strict=True):
                 if tool is not None and tool_filter.admits(tool):
-                    found.append((index, tool))
+                    matches.append((index, tool))
             start += size
-        following = found[size:]
+        following = matches[size:]
         return ToolPage(
-            tuple(tool for _, tool in found[:size]), following[0][0] if following else None
+            tuple(tool for _, tool in matches[:size]), following[0][0] if following else None
         )
 
 
 def parse_fqn(fqn: Fqn) -> ToolFqn:
-    """The FQN as a value. Raises `fqn_invalid`."""
+    """Return the parsed FQN. Raises `fqn_invalid`."""
     return ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn

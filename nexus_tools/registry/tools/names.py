@@ -1,4 +1,4 @@
-"""Names: what comes before the @ of an FQN, with all its versions, and who owns it."""
+"""Unversioned names, which are the part of FQNs before the @, and their transfer to new owners."""
 
 from nexus_tools.contracts import Sent
 from nexus_tools.contracts.move_bindings import name as calls
@@ -12,29 +12,30 @@ from nexus_tools.sui.types.address import Address
 
 @checks_arguments
 class Names(ToolListing):
-    """The names of a deployment, which pass from one owner to the next."""
+    """The names of a deployment, which owners can transfer."""
 
     async def offer(self, name: str, to: Address | None) -> Sent:
-        """Offer an unversioned name to an address; with None, take the offer back.
+        """Offer an unversioned name to an address; with None, withdraw the offer.
 
         Raises `name_unknown` or `not_owner`.
         """
-        found = await self.name(name)
-        check_owner(found, self.client.address)
-        return await self.call(calls.offer, found.id, to)
+        current = await self.name(name)
+        check_owner(current, self.client.address)
+        return await self.call(calls.offer, current.id, to)
 
     async def accept(self, name: str) -> Sent:
-        """Take over a name that was offered, with all its versions.
+        """Accept an offered name, with all its versions.
 
-        In the same transaction the former owner loses what is left to it: the wallet gets the
-        payouts, and there are no operators and no keys. The leaders that are listed as this is sent
-        and the URLs stay: look at them. Raises `name_unknown` or `not_offered`.
+        The same transaction ends the former owner's access: the wallet receives the payouts, and
+        operators and keys are removed. URLs and the current lists of leaders stay, so review them.
+
+        Raises `name_unknown` or `not_offered`.
         """
-        found = await self.name(name)
+        current = await self.name(name)
         package, registry = self.deployment.package, self.deployment.tool_registry
         builder = TransactionBuilder()
-        calls.accept(builder, package, found.id)
+        calls.accept(builder, package, current.id)
         for tool in await self.versions(name):
-            listed = tool.leaders.entries
-            take_over(builder, package, tool.id, found.id, registry, listed)
+            leaders = tool.leaders.entries
+            take_over(builder, package, tool.id, current.id, registry, leaders)
         return await self.send(builder)

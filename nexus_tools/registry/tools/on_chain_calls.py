@@ -1,8 +1,9 @@
-"""Calls of on-chain tools: what their Move functions take, and the commands that call them.
+"""Calls of on-chain tools: the parameters of their Move functions, and the commands that call them.
 
-A stranger's code runs in a transaction of whoever calls it. A `TxContext` would tell it, and all
-that it calls, that this one is the sender: by it a tool could settle other invocations in the name
-of a leader, or give away what the sender owns. So no function that takes one is called.
+The function is untrusted code that runs in the caller's transaction. A `TxContext` would identify
+the caller as the sender to all code that the function calls. The tool could then settle other
+invocations as the leader, or transfer objects of the sender. So no function that takes one is
+called.
 """
 
 from collections import OrderedDict
@@ -39,7 +40,7 @@ _RANDOM = (_FRAMEWORK, "random", "Random")
 
 @dataclass(frozen=True, slots=True)
 class MoveFunctionCall:
-    """A function as a transaction calls it, after the `Call`: objects, and which it changes."""
+    """A Move function with its arguments after the `Call`: objects, and whether each is mutable."""
 
     package: Address
     module: str
@@ -49,7 +50,7 @@ class MoveFunctionCall:
 
 
 class AttemptOfRun(NamedTuple):
-    """An attempt, and the closed invocations that have some of its inputs."""
+    """An attempt of a run, and the closed invocations that hold some of its inputs."""
 
     execution: ObjectInput
     dag: Address
@@ -57,47 +58,50 @@ class AttemptOfRun(NamedTuple):
 
 
 class FunctionReader:
-    """Reads from a network how functions of tools are called; packages never change."""
+    """A reader of tools' Move functions. It caches modules, because packages never change."""
 
     def __init__(
         self,
         read: Callable[[Sequence[Address]], Coroutine[Any, Any, Sequence[Object | None]]],
         deployment: Deployment,
     ) -> None:
-        """`read` gives objects by their ids, as `SuiClient.objects` does."""
+        """Set the source of objects: `read` returns objects by ID, as `SuiClient.objects` does."""
         self._read = read
         self._deployment = deployment
         self._modules: OrderedDict[tuple[Address, str], CompiledModule] = OrderedDict()
 
     async def call_of(self, definition: ToolDefinition) -> MoveFunctionCall:
-        """How the function of an on-chain tool is called.
+        """Return how to call the function of an on-chain tool.
 
-        Raises `function_unknown`, or `function_unfit` for one that no leader can call.
+        Raises `function_unknown`, or `function_unfit` for a function that no leader can call.
         """
         assert definition.function is not None
-        unknown = [each for each in definition.function.objects if "::" in each]
-        if unknown:
-            raise _unfit(
-                definition, f"the object {unknown[0]} is not known: --package names its package"
+        placeholders = [reference for reference in definition.function.objects if "::" in reference]
+        if placeholders:
+            raise _incompatible(
+                definition,
+                f"the object {placeholders[0]} is unknown: give its package with --package",
             )
         package, module, name = definition.url.split("::")
-        place = Address.parse(package)
-        compiled = await self._module(place, module)
-        found = _find(compiled, name)
-        if found is None:
-            raise NotFoundError("function_unknown", f"there is no function {definition.url}")
+        package_id = Address.parse(package)
+        compiled = await self._module(package_id, module)
+        function = _find_function(compiled, name)
+        if function is None:
+            raise NotFoundError("function_unknown", f"the function {definition.url} does not exist")
         try:
-            kinds = tuple(map(parse_type_tag, definition.function.type_arguments))
+            type_arguments = tuple(map(parse_type_tag, definition.function.type_arguments))
         except NexusError as error:
-            raise _unfit(definition, f"a type argument is none: {error.message}") from error
-        changes = self._changes(compiled, found, definition)
+            raise _incompatible(
+                definition, f"a type argument is invalid: {error.message}"
+            ) from error
+        mutabilities = self._changes(compiled, function, definition)
         objects = tuple(map(Address.parse, definition.function.objects))
         return MoveFunctionCall(
-            place, module, name, kinds, tuple(zip(objects, changes, strict=True))
+            package_id, module, name, type_arguments, tuple(zip(objects, mutabilities, strict=True))
         )
 
     async def witness_of(self, definition: ToolDefinition) -> StructTag:
-        """The type of its witness, by the version of the package that has defined it first.
+        """Return the witness type, at the version of the package that first defined it.
 
         Raises `function_unknown`.
         """
@@ -111,18 +115,20 @@ class FunctionReader:
         raise NotFoundError("function_unknown", f"the package of {definition.url} has no {short}")
 
     async def _package(self, package: Address) -> MovePackage:
-        (found,) = await self._read([package])
-        if found is None or not isinstance(found.data, MovePackage):
-            raise NotFoundError("function_unknown", f"there is no package {package}")
-        return found.data
+        (value,) = await self._read([package])
+        if value is None or not isinstance(value.data, MovePackage):
+            raise NotFoundError("function_unknown", f"the package {package} does not exist")
+        return value.data
 
     async def _module(self, package: Address, name: str) -> "CompiledModule":
-        from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - for on-chain tools alone
+        from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - only for on-chain tools
 
         if (package, name) not in self._modules:
             modules = dict((await self._package(package)).modules)
             if name not in modules:
-                raise NotFoundError("function_unknown", f"there is no module {package}::{name}")
+                raise NotFoundError(
+                    "function_unknown", f"the module {package}::{name} does not exist"
+                )
             self._modules[package, name] = deserialize(modules[name])
             if len(self._modules) > _MAX_MODULES:
                 self._modules.popitem(last=False)
@@ -134,8 +140,8 @@ class FunctionReader:
         function: "FunctionDefinition",
         definition: ToolDefinition,
     ) -> tuple[bool, ...]:
-        """Which of its objects the function changes. Raises `function_unfit`."""
-        from nexus_tools.sui.bytecode import (  # noqa: PLC0415 - for on-chain tools alone
+        """Return which object parameters are mutable. Raises `function_unfit`."""
+        from nexus_tools.sui.bytecode import (  # noqa: PLC0415 - only for on-chain tools
             ReferenceToken,
             Visibility,
         )
@@ -144,47 +150,61 @@ class FunctionReader:
         handle = module.function_handles[function.handle]
         parameters = module.signatures[handle.parameters]
         if function.visibility is not Visibility.PUBLIC:
-            raise _unfit(definition, "it is not public")
+            raise _incompatible(definition, "it is not public")
         if module.signatures[handle.returns]:
-            raise _unfit(definition, "it returns something, which no transaction keeps")
-        given = len(definition.function.type_arguments)
-        if len(handle.type_parameters) != given:
-            wanted = len(handle.type_parameters)
-            raise _unfit(definition, f"it takes {wanted} type arguments, not {given}")
+            raise _incompatible(definition, "it returns a value, which the transaction cannot use")
+        type_count = len(definition.function.type_arguments)
+        if len(handle.type_parameters) != type_count:
+            expected = len(handle.type_parameters)
+            raise _incompatible(definition, f"expected {expected} type arguments, got {type_count}")
         call = (self._deployment.original_id, "on_chain_call", "Call")
-        if not parameters or not _is(module, parameters[0], call, mutable=True):
-            raise _unfit(definition, "its first parameter is no `&mut Call`")
-        taken = parameters[1:]
-        if any(_is(module, each, _CONTEXT) for each in taken):
-            raise _unfit(definition, "with a TxContext it could act in the name of who calls it")
-        if any(_is(module, each, _RANDOM) for each in taken):
-            raise _unfit(definition, "it takes `&Random`, after which no command may follow")
-        changes = [each.mutable for each in taken if isinstance(each, ReferenceToken)]
-        if len(changes) != len(taken):
-            raise _unfit(definition, "it takes something else than references to objects")
-        objects = len(definition.function.objects)
-        if len(changes) != objects:
-            raise _unfit(definition, f"it takes {len(changes)} objects, not {objects}")
-        return tuple(changes)
+        if not parameters or not _is_reference_to(module, parameters[0], call, mutable=True):
+            raise _incompatible(definition, "its first parameter is not `&mut Call`")
+        object_parameters = parameters[1:]
+        if any(_is_reference_to(module, parameter, _CONTEXT) for parameter in object_parameters):
+            raise _incompatible(
+                definition, "it takes a TxContext, with which it could act as the caller"
+            )
+        if any(_is_reference_to(module, parameter, _RANDOM) for parameter in object_parameters):
+            raise _incompatible(definition, "it takes `&Random`, which must be in the last command")
+        mutabilities = [
+            parameter.mutable
+            for parameter in object_parameters
+            if isinstance(parameter, ReferenceToken)
+        ]
+        if len(mutabilities) != len(object_parameters):
+            raise _incompatible(
+                definition, "it takes parameters that are not references to objects"
+            )
+        object_count = len(definition.function.objects)
+        if len(mutabilities) != object_count:
+            raise _incompatible(
+                definition, f"expected {len(mutabilities)} objects, got {object_count}"
+            )
+        return tuple(mutabilities)
 
 
-def _find(module: "CompiledModule", name: str) -> "FunctionDefinition | None":
-    named = (each for each in module.function_definitions if _name(module, each) == name)
-    return next(named, None)
+def _find_function(module: "CompiledModule", name: str) -> "FunctionDefinition | None":
+    matches = (
+        definition
+        for definition in module.function_definitions
+        if _name(module, definition) == name
+    )
+    return next(matches, None)
 
 
 def _name(module: "CompiledModule", function: "FunctionDefinition") -> str:
     return module.function_id(function.handle)[2]
 
 
-def _is(
+def _is_reference_to(
     module: "CompiledModule",
     token: "SignatureToken",
     kind: tuple[Address, str, str],
     *,
     mutable: bool = False,
 ) -> bool:
-    """Whether a parameter is a reference to this type, at least so mutable."""
+    """Return whether a parameter is a reference to this type, mutable if that is required."""
     from nexus_tools.sui.bytecode import DatatypeToken, ReferenceToken  # noqa: PLC0415
 
     if not isinstance(token, ReferenceToken) or not isinstance(token.target, DatatypeToken):
@@ -193,12 +213,12 @@ def _is(
     return (Address(address), *names) == kind and (token.mutable or not mutable)
 
 
-def _unfit(definition: ToolDefinition, problem: str) -> ValidationError:
+def _incompatible(definition: ToolDefinition, problem: str) -> ValidationError:
     return ValidationError(
         "function_unfit",
         f"no leader can call {definition.url} of {definition.fqn}: {problem}",
-        hint="a tool's function is `public fun f(call: &mut Call, …)` with references to shared or"
-        " immutable objects, without a TxContext, and returns nothing",
+        hint="Write it as `public fun f(call: &mut Call, …)` with references to shared or immutable"
+        " objects, without a TxContext and without a return value.",
     )
 
 
@@ -209,7 +229,7 @@ def open_call(
     tool: Address,
     attempt: AttemptOfRun | None = None,
 ) -> Argument:
-    """The commands that open a call; those of an attempt put its inputs together before."""
+    """Add the commands that open a call; for an attempt, its inputs are assembled first."""
     if attempt is None:
         return on_chain_call.open(builder, deployment.package, invocation, tool)
     inputs = put_together(builder, deployment, invocation, attempt)
@@ -224,7 +244,7 @@ def put_together(
     invocation: Address,
     attempt: AttemptOfRun,
 ) -> Argument:
-    """The commands that put the inputs of an attempt together on chain."""
+    """Add the commands that assemble the inputs of an attempt on chain."""
     workflows = deployment.workflows
     inputs = run_inputs.of(builder, workflows, attempt.execution, attempt.dag, invocation)
     for source in attempt.sources:
@@ -233,10 +253,12 @@ def put_together(
 
 
 def add_function(builder: TransactionBuilder, call: Argument, function: MoveFunctionCall) -> None:
-    """The command that gives a call to the tool's function."""
-    objects = [builder.object(each, mutable=mutable) for each, mutable in function.objects]
-    place = function.package, function.module, function.function
-    builder.move_call(*place, [call, *objects], list(function.type_arguments))
+    """Add the command that passes a call to the tool's function."""
+    objects = [
+        builder.object(object_id, mutable=mutable) for object_id, mutable in function.objects
+    ]
+    target = function.package, function.module, function.function
+    builder.move_call(*target, [call, *objects], list(function.type_arguments))
 
 
 def close_call(
@@ -246,7 +268,7 @@ def close_call(
     invocation: Address,
     leader: Address | None,
 ) -> None:
-    """The command that settles with what came of a call, in the name of a leader or of nobody."""
+    """Add the command that settles with the result of a call, for a leader or without one."""
     package = deployment.package
     if leader is None:
         on_chain_call.close_by_anyone(builder, package, call, invocation)

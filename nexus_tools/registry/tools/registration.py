@@ -1,4 +1,4 @@
-"""Planning registrations: what has to be done for one or many definitions, in one transaction."""
+"""Plans of registrations: the missing tools among many definitions, and their commands."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn, canonical_js
 
 
 class Declaration(NamedTuple):
-    """By which object, a `0x2::package::Publisher`, and with which witness a function is a tool."""
+    """The `0x2::package::Publisher` object and the witness that declare a function as a tool."""
 
     publisher: Address
     witness: TypeTag
@@ -35,14 +35,14 @@ class Declaration(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What is to be registered, and under which terms.
+    """A tool to register, and its terms.
 
-    `price_mist` is the price of one invocation: at most half of the collateral, and only with
-    `leaders` to whom alone the tool gives its answers. Without `collateral_mist` it is the least
-    that the registry takes. The owner consents to an unregister delay of `max_delay_ms`: without
-    it, to that of the moment of sending. `keys` are the Ed25519 keys, of 32 bytes each, that sign
-    the tool's responses. An on-chain tool has a `declaration`, which `ToolRegistry` finds in the
-    wallet. What else there is is as of `Tool`.
+    `price_mist` is the price of one invocation: at most half of the collateral, and 0 unless
+    `leaders` lists the only leaders that receive answers. The default of `collateral_mist` is the
+    required minimum. The owner consents to an unregister delay of `max_delay_ms`, by default the
+    current one. `keys` are Ed25519 public keys of 32 bytes that verify the tool's responses. An
+    on-chain tool has a `declaration`, which `ToolRegistry` creates from the wallet's objects. The
+    other fields are as in `Tool`.
     """
 
     definition: ToolDefinition
@@ -61,15 +61,15 @@ class Registration:
         return self.definition.fqn
 
     def locks_mist(self, settings: ToolSettings) -> int:
-        """The collateral that is locked under these settings."""
+        """Return the collateral in MIST that is locked under these settings."""
         return settings.collateral_mist if self.collateral_mist is None else self.collateral_mist
 
     def delay_ms(self, settings: ToolSettings) -> int:
-        """The unregister delay to which the owner consents."""
+        """Return the unregister delay in ms to which the owner consents."""
         return settings.unregister_delay_ms if self.max_delay_ms is None else self.max_delay_ms
 
     def on_chain(self) -> Definition:
-        """The definition as the chain keeps it: schemas in canonical JSON."""
+        """Return the definition as the chain stores it, with schemas in canonical JSON."""
         definition = self.definition
         return Definition(
             str(definition.fqn),
@@ -84,7 +84,7 @@ class Registration:
 
 
 def _function(function: MoveFunction) -> Function:
-    """As the chain keeps it: Move writes types without `0x`."""
+    """Return the function as the chain stores it: Move writes types without `0x`."""
     return Function(
         function.type_name,
         function.type_arguments,
@@ -96,7 +96,7 @@ def _function(function: MoveFunction) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class RegistryView:
-    """What the chain has of these names: tools by FQN, and the unversioned names."""
+    """The on-chain state of some names: tools by FQN, and the unversioned names."""
 
     settings: ToolSettings
     tools: Mapping[ToolFqn, calls.Tool]
@@ -106,63 +106,63 @@ class RegistryView:
 def registrations_to_send(
     registrations: Sequence[Registration], view: RegistryView, sender: Address
 ) -> tuple[Registration, ...]:
-    """Those that are not registered yet.
+    """Return the tools that are not registered yet.
 
-    Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
+    Raises, with a message, what the chain would refuse: `fqn_repeated`, `schema_too_large`,
     `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
     `price_too_high`, `open_to_all`, `key_needed`, `public_key_invalid`, `not_accepting`,
     `name_taken`, `definition_differs`, `tool_not_active`.
     """
-    missing = []
+    results = []
     seen: set[ToolFqn] = set()
     for registration in registrations:
         if registration.fqn in seen:
-            raise ValidationError("fqn_repeated", f"{registration.fqn} is to be registered twice")
+            raise ValidationError("fqn_repeated", f"{registration.fqn} is given twice")
         seen.add(registration.fqn)
         _check_settings(registration, view.settings)
         _check_owner(registration.fqn, view, sender)
         existing = view.tools.get(registration.fqn)
         if existing is None:
             _check_terms(registration, view.settings)
-            missing.append(registration)
+            results.append(registration)
         else:
             _check_same(registration, existing)
-    return tuple(missing)
+    return tuple(results)
 
 
-# A transaction has at most 128 KiB, 512 arguments to a command and 1 000 new fields of objects, of
-# which a tool makes three (`max_tx_size_bytes`, `max_arguments`,
-# `object_runtime_max_num_store_entries`). Its commands take about 600 bytes; what is left over of
-# the 128 KiB is for the coins that pay.
+# A transaction has at most 128 KiB, 512 arguments to a command, and 1 000 new dynamic fields, three
+# for each tool (`max_tx_size_bytes`, `max_arguments`, `object_runtime_max_num_store_entries`). The
+# commands of a tool take about 600 bytes. The rest of the 128 KiB is for the gas coins.
 _BATCH_BYTES = 96 * 1024
 _BATCH_TOOLS = 100
-_BYTES_OF_COMMANDS = 700
+_COMMAND_BYTES = 700
 
 
 def batches(registrations: Iterable[Registration]) -> list[tuple[Registration, ...]]:
-    """Parts that fit into one transaction each.
+    """Return groups of registrations that fit into one transaction each.
 
-    The versions of a name stay together: the later ones need the name that the first makes.
+    All versions of a name stay together, because later ones need the name that the first one
+    creates.
     """
-    parts: list[list[Registration]] = []
-    room = 0
+    groups: list[list[Registration]] = []
+    free_bytes = 0
     names: defaultdict[str, list[Registration]] = defaultdict(list)
     for registration in registrations:
         names[registration.fqn.unversioned].append(registration)
     for versions in names.values():
         size = sum(map(_size, versions))
-        if size > room or len(parts[-1]) + len(versions) > _BATCH_TOOLS:
-            parts.append([])
-            room = _BATCH_BYTES
-        parts[-1] += versions
-        room -= size
-    return [tuple(part) for part in parts]
+        if size > free_bytes or len(groups[-1]) + len(versions) > _BATCH_TOOLS:
+            groups.append([])
+            free_bytes = _BATCH_BYTES
+        groups[-1] += versions
+        free_bytes -= size
+    return [tuple(group) for group in groups]
 
 
 def _size(registration: Registration) -> int:
-    """About how many bytes of a transaction it takes."""
+    """Return the approximate size of a registration in a transaction, in bytes."""
     texts = (part for part in astuple(registration.on_chain()) if isinstance(part, str | bytes))
-    return _BYTES_OF_COMMANDS + sum(
+    return _COMMAND_BYTES + sum(
         len(text.encode() if isinstance(text, str) else text) for text in texts
     )
 
@@ -173,12 +173,12 @@ def add_registrations(
     registrations: Sequence[Registration],
     view: RegistryView,
 ) -> None:
-    """All the commands that register these tools; new names become the sender's."""
+    """Add the commands that register these tools; new names belong to the sender."""
     package, registry = deployment.package, deployment.tool_registry
     settings = view.settings
     locked = [registration.locks_mist(settings) for registration in registrations]
     coins = builder.split_coins(builder.gas, locked)
-    names: dict[str, Address | Argument] = {name: found.id for name, found in view.names.items()}
+    names: dict[str, Address | Argument] = {name: owned.id for name, owned in view.names.items()}
     new_names: list[Argument] = []
     for index, registration in enumerate(registrations):
         unversioned = registration.fqn.unversioned
@@ -204,18 +204,18 @@ def add_registrations(
 
 
 def _define(builder: TransactionBuilder, package: Package, registration: Registration) -> Result:
-    """The command that makes the definition; an on-chain one needs the function before."""
-    fqn, kind, *rest, function = astuple(registration.on_chain())
+    """Add the command that creates the definition; an on-chain tool needs its function first."""
+    fqn, tool_type, *fields, function = astuple(registration.on_chain())
     if function is None:
-        return define(builder, package, fqn, kind, *rest)
-    made = make_function(builder, package, registration)
-    return define_on_chain(builder, package, fqn, made, *rest)
+        return define(builder, package, fqn, tool_type, *fields)
+    function_argument = make_function(builder, package, registration)
+    return define_on_chain(builder, package, fqn, function_argument, *fields)
 
 
 def make_function(
     builder: TransactionBuilder, package: Package, registration: Registration
 ) -> Result:
-    """The command that makes the function of an on-chain tool that is declared."""
+    """Add the command that creates the function of a declared on-chain tool."""
     function, declaration = registration.on_chain().function, registration.declaration
     assert function is not None
     assert declaration is not None
@@ -230,7 +230,7 @@ def _add_signing(
     tool: Argument,
     name: Address | Argument,
 ) -> None:
-    """The commands that give a tool that is not shared yet its keys and terms of answers."""
+    """Add the commands that set the keys and answer terms of a tool before it is shared."""
     by_owner = (builder, deployment.package, tool, name)
     registry = deployment.tool_registry
     for key in registration.keys:
@@ -242,7 +242,7 @@ def _add_signing(
 
 
 def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
-    """Whether a definition is the one on chain, however its schemas are spelled there."""
+    """Return whether a definition equals the one on chain, regardless of its JSON formatting."""
     try:
         registered = on_chain.parse()
     except NexusError:
@@ -268,15 +268,15 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
     if size > settings.max_schema_bytes:
         raise ValidationError(
             "schema_too_large",
-            f"{fqn} has a schema of {size} bytes, the registry takes {settings.max_schema_bytes}",
-            hint="shorten descriptions in the schema, or simplify it",
+            f"{fqn} has a schema of {size} bytes, and the limit is {settings.max_schema_bytes}",
+            hint="Shorten descriptions in the schema, or simplify it.",
         )
     is_for_anyone = definition.function is not None and definition.function.for_anyone
     longest_ms = definition.timeout_ms if is_for_anyone else settings.max_timeout_ms
     if not settings.min_timeout_ms <= definition.timeout_ms <= longest_ms:
         raise ValidationError(
             "timeout_out_of_range",
-            f"{fqn} has a timeout of {definition.timeout_ms} ms, the registry takes"
+            f"{fqn} has a timeout of {definition.timeout_ms} ms, expected"
             f" {settings.min_timeout_ms} to {settings.max_timeout_ms} ms",
         )
 
@@ -295,52 +295,52 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     if registration.requires_signed_outcome and not registration.keys:
         raise ValidationError(
             "key_needed",
-            f"the answers of {fqn} are to be signed, and it has no key",
-            hint="`nexus-tools tool key new` makes one",
+            f"{fqn} requires signed answers but has no key",
+            hint="Create one with `nexus-tools tool key new`.",
         )
 
 
 def publisher_missing(fqn: ToolFqn | str) -> ValidationError:
-    """The error for an on-chain tool that is not declared by whoever published its module."""
+    """Return the error for an on-chain tool whose module the wallet did not publish."""
     return ValidationError(
         "publisher_missing",
-        f"the wallet has no Publisher of the module that {fqn} is in",
-        hint="use the wallet that published the module, whose `init` keeps one:"
-        " `package::claim_and_keep(otw, ctx)`",
+        f"the wallet does not own the Publisher object of the module of {fqn}",
+        hint="Use the wallet that published the module. Its `init` must call"
+        " `package::claim_and_keep(otw, ctx)`.",
     )
 
 
 def open_to_all(fqn: ToolFqn | str) -> ValidationError:
-    """The error for a tool that is to have a price and is open to all leaders."""
+    """Return the error for a tool with a price that accepts any leader."""
     return ValidationError(
         "open_to_all",
-        f"{fqn} is to have a price, and is open to all leaders: it gives answers before it is paid",
-        hint="name leaders that you trust: `nexus-tools leader list` shows the record of each",
+        f"{fqn} has a price but accepts any leader. A leader receives the answer before it pays",
+        hint="List leaders that you trust. Run `nexus-tools leader list` to see their records.",
     )
 
 
 def check_price(
     price_mist: int, collateral_mist: int, fqn: ToolFqn | str, *, when: str = "registered"
 ) -> None:
-    """Raises `price_too_high` for what is more than half of the collateral.
+    """Raise `price_too_high` for a price of more than half of the collateral.
 
-    `when` is at which verb more collateral can be locked.
+    `when` completes the hint: it says when more collateral can be locked.
     """
     if price_mist > collateral_mist // 2:
         raise ValidationError(
             "price_too_high",
-            f"an invocation of {fqn} costs at most half of its collateral:"
-            f" {units.sui(collateral_mist // 2)}, not {units.sui(price_mist)}",
-            hint=f"ask for less, or lock more collateral when it is {when}",
+            f"the price of {fqn} is too high: expected at most half of its collateral,"
+            f" {units.sui(collateral_mist // 2)}, got {units.sui(price_mist)}",
+            hint=f"Lower the price, or lock more collateral when it is {when}.",
         )
 
 
 def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
     name = view.names.get(fqn.unversioned)
     if name is not None:
-        hint = "choose another domain or name, or sign with the wallet that owns it"
-        right = f"the name {fqn.unversioned}"
-        require_owner(sender, name.owner.owner, right, "name_taken", hint)
+        hint = "Choose another domain or name, or sign with the wallet that owns it."
+        subject = f"the name {fqn.unversioned}"
+        require_owner(sender, name.owner.owner, subject, "name_taken", hint)
 
 
 def _check_same(registration: Registration, existing: calls.Tool) -> None:
@@ -348,25 +348,25 @@ def _check_same(registration: Registration, existing: calls.Tool) -> None:
         raise ValidationError(
             "definition_differs",
             f"{registration.fqn} is registered with another definition",
-            hint="register it as the next version, or update what may change:"
-            " url, description, timeout",
+            hint="Register it as the next version, or update its URL, description or timeout.",
         )
     if existing.state is not ToolState.ACTIVE:
         raise NotNowError(
             "tool_not_active",
-            f"{registration.fqn} is registered already, but {existing.state}",
-            hint=how_to_revive(existing),
+            f"{registration.fqn} is already registered, but {existing.state}",
+            hint=f"To use it, {how_to_revive(existing)}.",
         )
 
 
-_REVIVAL = {
+_REACTIVATION = {
     ToolState.ACTIVE: "",
-    ToolState.SUSPENDED: "top its collateral up: `nexus-tools tool top-up {}`",
-    ToolState.UNREGISTERED: "cancel the unregistration: `nexus-tools tool cancel-unregister {}`",
-    ToolState.CLAIMED: "re-register it: `nexus-tools tool re-register {}`",
+    ToolState.SUSPENDED: "restore its collateral with `nexus-tools tool top-up {}`",
+    ToolState.UNREGISTERED: "cancel the unregistration with"
+    " `nexus-tools tool cancel-unregister {}`",
+    ToolState.CLAIMED: "re-register it with `nexus-tools tool re-register {}`",
 }
 
 
 def how_to_revive(tool: calls.Tool, *, as_owner: bool = True) -> str:
-    """What makes a tool active again, for its owner or for somebody who has to ask for it."""
-    return _REVIVAL[tool.state].format(tool.fqn if as_owner else f"{tool.fqn} --wallet OWNER")
+    """Return what makes a tool active again, as an instruction for its owner or for others."""
+    return _REACTIVATION[tool.state].format(tool.fqn if as_owner else f"{tool.fqn} --wallet OWNER")

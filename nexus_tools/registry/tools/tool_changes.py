@@ -1,4 +1,4 @@
-"""What may change of a registered tool, checked and put into one transaction."""
+"""Changes of a registered tool, checked and combined into one transaction."""
 
 from dataclasses import dataclass, replace
 
@@ -21,10 +21,10 @@ from nexus_tools.tool import MoveFunction, ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class ToolChanges:
-    """The new values; what is None stays as it is.
+    """The new values of a tool's fields; None keeps the current value.
 
-    A new function of an on-chain tool, with the same witness, has to be declared: `declared` is the
-    tool with it.
+    A new function of an on-chain tool must keep the witness and needs a declaration: `declared` is
+    the registration with it.
     """
 
     url: str | None = None
@@ -39,24 +39,23 @@ class ToolChanges:
 
     @property
     def need_owner(self) -> bool:
-        """Whether an operator may not do this."""
-        of_owner = (self.description, self.payout, self.requires_signed_outcome, self.function)
-        return any(value is not None for value in of_owner)
+        """Whether only the owner may make these changes."""
+        owner_fields = (self.description, self.payout, self.requires_signed_outcome, self.function)
+        return any(value is not None for value in owner_fields)
 
     def check(self, tool: Tool) -> None:
-        """Raises `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`.
+        """Check the changes of a tool as the chain and the leaders would.
 
-        Of a function `other_function` or `publisher_missing`.
-
-        And as `ToolDefinition.parse`: the chain takes any text as a URL, and leaders would refuse
-        to call it.
+        The chain accepts any text as a URL, but leaders refuse to call an invalid one. Raises
+        `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`, for a function
+        `other_function` or `publisher_missing`, and as `ToolDefinition.parse`.
         """
         if self == ToolChanges():
             raise UsageError(
                 "nothing_to_update",
-                f"nothing of {tool.fqn} is to be changed",
-                hint="name at least one of url, description, timeout, price, payout,"
-                " min_outcome_bytes, requires_signed_outcome, function",
+                f"no change of {tool.fqn} was given",
+                hint="Give at least one of url, description, timeout, price, payout,"
+                " min_outcome_bytes, requires_signed_outcome, function.",
             )
         self.definition(tool)
         self._check_function(tool)
@@ -68,12 +67,12 @@ class ToolChanges:
         if self.requires_signed_outcome and not tool.keys.keys:
             raise ValidationError(
                 "key_needed",
-                f"the answers of {tool.fqn} are to be signed, and it has no key",
-                hint=f"`nexus-tools tool key add {tool.fqn} FILE` adds one",
+                f"{tool.fqn} requires signed answers but has no key",
+                hint=f"Add one with `nexus-tools tool key add {tool.fqn} FILE`.",
             )
 
     def definition(self, tool: Tool) -> ToolDefinition:
-        """What the definition becomes. Raises `definition_invalid`."""
+        """Return the changed definition. Raises `definition_invalid`."""
         fields = {"url": self.url, "description": self.description, "timeout": self.timeout_ms}
         changed = {name: value for name, value in fields.items() if value is not None}
         definition = ToolDefinition.parse(tool.definition.document() | changed)
@@ -91,7 +90,7 @@ class ToolChanges:
             raise _other_function(tool)
 
     def add(self, builder: TransactionBuilder, deployment: Deployment, tool: Tool) -> None:
-        """All the commands that it takes."""
+        """Add all commands of the changes."""
         registry = deployment.tool_registry
         by_owner = (builder, deployment.package, tool.id, tool.name, registry)
         if self.url is not None:
@@ -109,13 +108,13 @@ class ToolChanges:
         if self.requires_signed_outcome is not None:
             calls.update_requires_signed_outcome(*by_owner, self.requires_signed_outcome)
         if self.declared is not None:
-            made = make_function(builder, deployment.package, self.declared)
-            calls.update_function(*by_owner, made)
+            function = make_function(builder, deployment.package, self.declared)
+            calls.update_function(*by_owner, function)
 
 
 def _other_function(tool: Tool) -> ValidationError:
     return ValidationError(
         "other_function",
-        f"the function of {tool.fqn} keeps its witness, and who closes its invocations",
-        hint="what has another one is another tool: register it under another name",
+        f"a new function of {tool.fqn} must keep its witness and who may close invocations",
+        hint="Register another function as a tool of another name.",
     )

@@ -1,4 +1,4 @@
-"""The registry of tools: registering, finding, changing and claiming them."""
+"""The registry of tools: register, find, change and claim them."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,15 +39,15 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
 
 _GAS_MIST = 20_000_000
-"""The gas and storage that registering one tool takes, with a margin."""
+"""The gas and storage cost of registering one tool, with a margin."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool after `register`; `new` if it was registered now.
+    """A tool after `register`; `new` is whether this call registered it.
 
-    `price_mist` is what an invocation costs: of a tool that was registered before, what it cost
-    already. `update` changes it.
+    `price_mist` is the price of an invocation. If the tool was already registered, its old price
+    stays: use `update` to change it.
     """
 
     fqn: ToolFqn
@@ -58,7 +58,7 @@ class RegisteredTool:
 
 @dataclass(frozen=True, slots=True)
 class RegisterResult:
-    """What `register` did; `sent` is None if everything was registered before."""
+    """The result of `register`; `sent` is None if everything was already registered."""
 
     tools: tuple[RegisteredTool, ...]
     sent: Sent | None
@@ -68,9 +68,9 @@ class RegisterResult:
 class ToolRegistry(Names):
     """The tools of a deployment.
 
-    Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
-    words. Besides the errors that are named, every method raises as `SuiClient` does, and
-    `object_unknown` for a wrong deployment.
+    Every method that writes sends one transaction. It raises, with a message, what the chain would
+    refuse, instead of sending it. Besides the documented errors, every method raises as `SuiClient`
+    does, and `object_unknown` for a wrong deployment.
     """
 
     subject = "The tool"
@@ -83,20 +83,20 @@ class ToolRegistry(Names):
         price_mist: int = 0,
         leaders: Sequence[LeaderName] = (),
     ) -> RegisterResult:
-        """Register tools in one atomic transaction, under names that the wallet owns or gets.
+        """Register tools in one atomic transaction, under names that the wallet owns or acquires.
 
-        What is given as a definition costs `price_mist` an invocation and lists `leaders`, ids or
-        names, whatever another version of the tool does. Those that the wallet has already
-        registered alike are left as they are, with the price that they have. Raises
-        `unknown_leader`, and as `declarations.declared` and `registration.registrations_to_send`.
+        For definitions, `price_mist` is the price of an invocation, and `leaders` are the accepted
+        leaders by ID or name, regardless of other versions of the tool. Tools that the wallet has
+        already registered with the same definition keep their price. Raises `unknown_leader`, and
+        as `declarations.declared` and `registration.registrations_to_send`.
         """
         sender = self.client.address
         registrations = await self._registrations(tools, price_mist, leaders)
-        view = await self._view([registration.fqn for registration in registrations])
+        view = await self._snapshot([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
         if missing:
-            await self._require_leaders(*(each for wanted in missing for each in wanted.leaders))
+            await self._require_leaders(*(leader for entry in missing for leader in entry.leaders))
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view)
             sent = await self.send(builder)
@@ -108,24 +108,25 @@ class ToolRegistry(Names):
         price_mist: int = 0,
         leaders: Sequence[LeaderName] = (),
     ) -> AsyncIterator[RegisterResult]:
-        """Register any number of tools, in as many transactions as it takes; gives what each did.
+        """Register any number of tools in as many transactions as needed; yield the result of each.
 
-        Those that are registered already come first, without a transaction. Everything is checked
-        before the first one is sent; whoever is interrupted calls it again, for what is missing.
-        Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
+        The first result has the tools that are already registered, without a transaction.
+        Everything is checked before the first transaction is sent. After an interruption, call it
+        again for the missing tools. Raises as `register` does, and `not_enough_sui` if the wallet
+        cannot lock all collateral.
         """
         registrations = await self._registrations(tools, price_mist, leaders)
-        view = await self._view([registration.fqn for registration in registrations])
+        view = await self._snapshot([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, self.client.address)
-        parts = batches(missing)
-        if len(parts) > 1:
-            collateral_mist = sum(each.locks_mist(view.settings) for each in missing)
+        groups = batches(missing)
+        if len(groups) > 1:
+            collateral_mist = sum(entry.locks_mist(view.settings) for entry in missing)
             await self.client.check_balance(collateral_mist, _GAS_MIST * len(missing))
-        known = [each for each in registrations if each.fqn in view.tools]
-        if known:
-            yield self._result(known, view, None)
-        for part in parts:
-            yield await self.register(*part)
+        existing = [entry for entry in registrations if entry.fqn in view.tools]
+        if existing:
+            yield self._result(existing, view, None)
+        for group in groups:
+            yield await self.register(*group)
 
     async def _registrations(
         self,
@@ -134,12 +135,12 @@ class ToolRegistry(Names):
         leaders: Sequence[LeaderName],
     ) -> list[Registration]:
         ids = await self._leaders.ids(leaders)
-        wanted = [
-            each if isinstance(each, Registration) else Registration(each, price_mist, leaders=ids)
-            for each in tools
+        registrations = [
+            tool if isinstance(tool, Registration) else Registration(tool, price_mist, leaders=ids)
+            for tool in tools
         ]
         reader = FunctionReader(self.client.objects, self.deployment)
-        return await declared(self.client, reader, wanted)
+        return await declared(self.client, reader, registrations)
 
     def _result(
         self, registrations: Sequence[Registration], view: RegistryView, sent: Sent | None
@@ -157,23 +158,23 @@ class ToolRegistry(Names):
         ]
         return RegisterResult(tuple(tools), sent)
 
-    async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
-        """What the chain has of these names, with one request."""
+    async def _snapshot(self, fqns: Sequence[ToolFqn]) -> RegistryView:
+        """Return the on-chain state of these names, with one request."""
         registry = self.deployment.tool_registry
         unversioned = [*dict.fromkeys(fqn.unversioned for fqn in fqns)]
         ids = [self._id(fqn) for fqn in fqns]
-        first, *found = await self.client.objects(
+        first, *objects = await self.client.objects(
             [registry, *ids, *map(self._name_id, unversioned)]
         )
-        tools = [self.decoded(value, calls.Tool) for value in found[: len(ids)]]
-        owned = [self.decoded(value, Name) for value in found[len(ids) :]]
+        tools = [self.decoded(value, calls.Tool) for value in objects[: len(ids)]]
+        owned = [self.decoded(value, Name) for value in objects[len(ids) :]]
         return RegistryView(
             self.existing(first, registry, tool_registry.ToolRegistry).settings,
             {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
             {name.name: name for name in owned if name},
         )
 
-    # --- The end and the return of a tool
+    # --- Unregistration and re-registration
 
     async def unregister(self, fqn: Fqn) -> Sent:
         """Start the timer after which the collateral can be claimed.
@@ -190,10 +191,11 @@ class ToolRegistry(Names):
         return await self.call(calls.cancel_unregister, *self._by_owner(await self._owned(fqn)))
 
     async def claim(self, fqn: Fqn) -> Sent:
-        """Take the collateral back, into the address balance.
+        """Transfer the collateral to the address balance of the wallet.
 
-        What a pending slash holds back is claimed by a second call, once that is decided. Raises
-        `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
+        A second call claims the part that is locked for a pending slash, after its decision.
+
+        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
         """
         tool = await self._owned(fqn)
         return await self.call(calls.claim, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms)
@@ -201,12 +203,14 @@ class ToolRegistry(Names):
     async def re_register(
         self, fqn: Fqn, *, collateral_mist: int | None = None, max_delay_ms: int | None = None
     ) -> Sent:
-        """Bring a claimed tool back, with new collateral.
+        """Register a claimed tool again, with new collateral.
 
-        Without `collateral_mist` it is as much as the registry asks for, and more if the price of
-        the tool needs it. The owner consents to an unregister delay of `max_delay_ms`: without it,
-        to that of now. Raises `not_owner`, `not_claimed`, `not_accepting`, `collateral_too_small`,
-        `price_too_high` or `delay_too_long`.
+        The default of `collateral_mist` is the required minimum, or more if the price of the tool
+        needs it. The owner consents to an unregister delay of `max_delay_ms`, by default the
+        current one.
+
+        Raises `not_owner`, `not_claimed`, `not_accepting`, `collateral_too_small`, `price_too_high`
+        or `delay_too_long`.
         """
         tool = await self._owned(fqn)
         settings = await self.settings()
@@ -221,7 +225,7 @@ class ToolRegistry(Names):
         return await self.send(builder)
 
     async def top_up(self, fqn: Fqn) -> Sent:
-        """Bring back what was slashed. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
+        """Restore slashed collateral. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
         tool = await self._owned(fqn)
         shortfall_mist = check_shortfall(tool.collateral, tool.fqn)
         return await self.pay(calls.top_up, *self._by_owner(tool), amount_mist=shortfall_mist)
@@ -241,19 +245,20 @@ class ToolRegistry(Names):
         requires_signed_outcome: bool | None = None,
         function: MoveFunction | None = None,
     ) -> Sent:
-        """Change what is given, in one transaction; requested invocations keep their terms.
+        """Change the given fields in one transaction; requested invocations keep their terms.
 
-        The owner may change everything, an operator URL, timeout, price and the least room for an
-        outcome. The `function` of an on-chain tool keeps its witness; it is declared by the
-        Publisher in the wallet. Raises `not_owner`, `not_operator`, or as `declarations.declared`
-        and `ToolChanges.check` do.
+        The owner may change everything; an operator only the URL, timeout, price and minimum
+        outcome size. The `function` of an on-chain tool keeps its witness, and the wallet's
+        `Publisher` declares it.
+
+        Raises `not_owner`, `not_operator`, and as `declarations.declared`, `ToolChanges.check`.
         """
         terms = price_mist, payout, min_outcome_bytes, requires_signed_outcome, function
         changes = ToolChanges(url, description, timeout_ms, *terms)
         tool, name = await self._with_name(fqn)
         if function is not None or (url is not None and tool.definition.function is not None):
-            [found] = await self._registrations([changes.definition(tool)], 0, ())
-            changes = replace(changes, declared=found if function is not None else None)
+            [registration] = await self._registrations([changes.definition(tool)], 0, ())
+            changes = replace(changes, declared=registration if function is not None else None)
         changes.check(tool)
         if changes.need_owner:
             check_owner(name, self.client.address)
@@ -266,48 +271,52 @@ class ToolRegistry(Names):
     # --- Leaders, operators and keys
 
     async def add_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
-        """List one more leader that may be named, by its id or name.
+        """Add a leader to the accepted ones, by its ID or name.
 
         Raises `not_owner`, `unknown_leader`, `already_listed` or `roster_full`.
         """
         tool = await self._owned(fqn)
-        found = await self._leaders.find(leader)
-        return await self.call(calls.add_leader, *self._by_owner(tool), found.id)
+        current = await self._leaders.find(leader)
+        return await self.call(calls.add_leader, *self._by_owner(tool), current.id)
 
     @property
     def _leaders(self) -> LeaderRegistry:
         return LeaderRegistry(self.client, self.deployment)
 
     async def _require_leaders(self, *leaders: Address) -> None:
-        """The chain takes any id: that of a leader that somebody else registers next, too."""
+        """Check that the leaders exist.
+
+        The chain accepts any ID, even one that another account may register next.
+        """
         await self._leaders.get_all(leaders)
 
     async def remove_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
-        """Take a leader off the list; an operator may. Without the last one nobody can be named.
+        """Remove a leader from the accepted ones, as an operator may.
 
-        Raises `not_operator` or `not_listed`.
+        Without any leader, no invocation of the tool is possible. Raises `not_operator` or
+        `not_listed`.
         """
         tool, name = await self._with_name(fqn)
         check_operator(tool, name, self.client.address)
-        [place] = await self._leaders.ids([leader])
-        return await self.call(calls.remove_leader, tool.id, tool.name, place)
+        [leader_id] = await self._leaders.ids([leader])
+        return await self.call(calls.remove_leader, tool.id, tool.name, leader_id)
 
     async def open_to_all(self, fqn: Fqn) -> Sent:
-        """Let any leader be named. Raises `not_owner`, or `open_to_all` if the tool has a price."""
+        """Accept any leader. Raises `not_owner`, or `open_to_all` if the tool has a price."""
         return await self.call(calls.open_to_all, *self._by_owner(await self._owned(fqn)))
 
     async def add_operator(self, fqn: Fqn, operator: Address) -> Sent:
-        """Give an address the right to run the tool. Raises `not_owner`, `already_listed`."""
+        """Let an address operate the tool. Raises `not_owner` or `already_listed`."""
         tool = await self._owned(fqn)
         return await self.call(calls.add_operator, *self._by_owner(tool), operator)
 
     async def remove_operator(self, fqn: Fqn, operator: Address) -> Sent:
-        """Take the right from an address. Raises `not_owner` or `not_listed`."""
+        """Remove an operator. Raises `not_owner` or `not_listed`."""
         tool = await self._owned(fqn)
         return await self.call(calls.remove_operator, tool.id, tool.name, operator)
 
     async def add_key(self, fqn: Fqn, key: bytes) -> Sent:
-        """Let an Ed25519 key, of 32 bytes, sign the tool's responses.
+        """Add an Ed25519 public key of 32 bytes, which verifies the tool's responses.
 
         Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
         """
@@ -316,26 +325,26 @@ class ToolRegistry(Names):
         return await self.call(calls.add_key, *self._by_owner(tool), key)
 
     async def remove_key(self, fqn: Fqn, key: bytes) -> Sent:
-        """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""
+        """Remove a key. Raises `not_owner` or `unknown_key`."""
         tool = await self._owned(fqn)
         return await self.call(calls.remove_key, tool.id, tool.name, key)
 
     # --- Admin
 
     async def propose_slash(self, fqn: Fqn, amount_mist: int, reason: str, evidence: bytes) -> Sent:
-        """Propose to burn of a tool's collateral, for a reason of 1 to 500 bytes.
+        """Propose to burn part of a tool's collateral, with a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of what proves it. Raises `not_admin`, `claimed`,
+        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `claimed`,
         `slash_pending`, `slash_too_large`, `wrong_slash`, `invalid_reason` or `invalid_evidence`.
         """
-        tool = await self._judged(fqn)
+        tool = await self._require_as_admin(fqn)
         check_slash(tool.collateral, tool.fqn, amount_mist)
         by_admin = self._by_admin(tool)
         return await self.call(slashing.propose_for_tool, *by_admin, amount_mist, reason, evidence)
 
     async def execute_slash(self, fqn: Fqn) -> Sent:
-        """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
-        tool = await self._judged(fqn)
+        """Burn the proposed amount. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        tool = await self._require_as_admin(fqn)
         return await self.call(
             slashing.execute_for_tool,
             *self._by_admin(tool),
@@ -343,12 +352,12 @@ class ToolRegistry(Names):
         )
 
     async def cancel_slash(self, fqn: Fqn) -> Sent:
-        """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
-        tool = await self._judged(fqn)
+        """Cancel a proposed slash. Raises `not_admin` or `no_slash_pending`."""
+        tool = await self._require_as_admin(fqn)
         return await self.call(slashing.cancel_for_tool, tool.id, self.deployment.admin)
 
     async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
-        """Set what new registrations have to keep to. Raises `not_admin` or `invalid_settings`."""
+        """Change the settings for new registrations. Raises `not_admin` or `invalid_settings`."""
         deployment = self.deployment
         require_admin(self.client.address, await self.read(deployment.admin, Admin))
         to = (deployment.tool_registry, deployment.admin)
@@ -357,29 +366,29 @@ class ToolRegistry(Names):
     # --- Rights
 
     def _by_owner(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
-        """What the owner's functions begin with."""
+        """Return the first arguments of the owner's Move functions."""
         return tool.id, tool.name, self.deployment.tool_registry
 
     def _by_admin(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
-        """What the admin's functions begin with."""
+        """Return the first arguments of the admin's Move functions."""
         return tool.id, self.deployment.admin, self.deployment.tool_registry
 
     async def _with_name(self, fqn: Fqn) -> tuple[calls.Tool, Name]:
-        """The tool and its name, with one request. Raises `tool_unknown`."""
+        """Return the tool and its name, with one request. Raises `tool_unknown`."""
         parsed = parse_fqn(fqn)
         name_at = self._name_id(parsed.unversioned)
         value, name = await self.client.objects([self._id(parsed), name_at])
-        tool = await self._registered(self.decoded(value, calls.Tool), fqn)
+        tool = await self._require_registered(self.decoded(value, calls.Tool), fqn)
         return tool, self.existing(name, name_at, Name)
 
     async def _owned(self, fqn: Fqn) -> calls.Tool:
-        """The tool, if the wallet owns its name. Raises `tool_unknown` or `not_owner`."""
+        """Return the tool, if the wallet owns its name. Raises `tool_unknown` or `not_owner`."""
         tool, name = await self._with_name(fqn)
         check_owner(name, self.client.address)
         return tool
 
-    async def _judged(self, fqn: Fqn) -> calls.Tool:
-        """The tool, if the wallet is the admin's. Raises `tool_unknown` or `not_admin`."""
+    async def _require_as_admin(self, fqn: Fqn) -> calls.Tool:
+        """Return the tool, if the wallet is the admin. Raises `tool_unknown` or `not_admin`."""
         admin = await self.read(self.deployment.admin, Admin)
         require_admin(self.client.address, admin)
         return await self.get(fqn)

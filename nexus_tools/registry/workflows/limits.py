@@ -1,4 +1,4 @@
-"""What the chain takes of a workflow: whatever is larger is refused before it costs anything."""
+"""Limits of workflows on chain, checked before the publication costs anything."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from nexus_tools.tool import MAX_DESCRIPTION_BYTES
 from nexus_tools.workflow import Document, Plan
 
 PAGE = 64
-"""Entries of a page: `dag::PAGE`."""
+"""The number of entries of a page: `dag::PAGE`."""
 
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
-"""The longest canonical document: whoever reads one unpacks no more."""
+"""The size limit of a canonical document: readers decompress no more."""
 
 MAX_CHUNKS = 300
-"""The most chunks of a document: as long a document takes no more, however it is packed."""
+"""The most chunks of a document of that size, for any compression."""
 
 MAX_ARGUMENT_BYTES = 16_000
-"""The longest column of a command: an argument has 16 KiB."""
+"""The size limit of a column of a command. Sui's limit of an argument is 16 KiB."""
 
 # The limits of `dag` and `plan`.
 _MAX_VERTICES = _MAX_BLOCKS = 2_048
@@ -35,13 +35,13 @@ _MAX_NAME_BYTES = 32
 _MAX_PAGE_BYTES = 64 * 1024
 # The FQN, the description, digests, counts and the sizes of pages.
 _HEAD_BYTES = MAX_DESCRIPTION_BYTES + 1_024
-# Sui's is 250 KiB (`max_move_object_size`); a field has its key besides.
+# Sui's limit is 250 KiB (`max_move_object_size`), which includes the key of a field.
 _MAX_OBJECT_BYTES = 250 * 1024 - 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedPlan:
-    """What is written on chain of a document; `tools` are FQNs, `defaults` by number of vertex."""
+    """A workflow as written on chain; `tools` are FQNs, `defaults` are by vertex number."""
 
     tools: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -51,7 +51,7 @@ class EncodedPlan:
 
 
 def check_plan(document: Document, plan: Plan) -> None:
-    """Raises `workflow_too_large` for what has no numbers on chain."""
+    """Raise `workflow_too_large` if the plan cannot be encoded."""
     _at_most(_MAX_VERTICES, len(document.vertices), "vertices")
     _at_most(_MAX_EDGES, len(document.edges), "edges")
     _at_most(_MAX_BLOCKS, len(plan.blocks), "regions and loops")
@@ -61,7 +61,7 @@ def check_plan(document: Document, plan: Plan) -> None:
 
 
 def check_written(plan: EncodedPlan, text: bytes, description: str) -> None:
-    """Raises `workflow_too_large` for what the chain refuses, or what nobody would read."""
+    """Raise `workflow_too_large` if the chain, or every reader, would reject the workflow."""
     _at_most(MAX_DOCUMENT_BYTES, len(text), "bytes in its document")
     _at_most(MAX_DESCRIPTION_BYTES, len(description.encode()), "bytes in its description")
     names = sum(len(fqn) + 1 for fqn in plan.tools)
@@ -100,7 +100,7 @@ def _check_vertex(vertex: Vertex) -> None:
 def _check_block(block: Block) -> None:
     kind = "region" if block.is_region else "loop"
     _at_most(_MAX_OF_ONE, len(block.needs), f"ports of a {kind} that get values from outside")
-    _at_most(_MAX_OF_ONE, len(block.cursors), "vertices with which an iteration begins")
+    _at_most(_MAX_OF_ONE, len(block.cursors), "vertices with which an iteration starts")
     _at_most(_MAX_OF_ONE, len(block.starts), "vertices and regions in a loop")
     _at_most(_MAX_OF_ONE, len(block.collects), "ports that get lists of a region")
     for collect in block.collects:
@@ -110,21 +110,21 @@ def _check_block(block: Block) -> None:
 def _check_name(name: str) -> None:
     if not name.isascii() or len(name) > _MAX_NAME_BYTES:
         raise too_large(
-            f"the name '{name}' is longer than {_MAX_NAME_BYTES} ASCII characters",
-            "ports, variants and entry groups have short names",
+            f"the name '{name}' is not ASCII or is longer than {_MAX_NAME_BYTES} characters",
+            "Use short ASCII names for ports, variants and entry groups.",
         )
 
 
-def _at_most(most: int, count: int, of_what: str) -> None:
-    if count > most:
+def _at_most(limit: int, count: int, items: str) -> None:
+    if count > limit:
         raise too_large(
-            f"it has {count} {of_what}, the chain takes {most}",
-            "divide it into several workflows",
+            f"it has {count} {items}, and the limit is {limit}",
+            "Split it into several workflows.",
         )
 
 
 def too_large(message: str, hint: str) -> ValidationError:
-    """The error for a workflow that cannot be published."""
+    """Return the error for a workflow that cannot be published."""
     return ValidationError(
         "workflow_too_large", f"the workflow cannot be published: {message}", hint=hint
     )

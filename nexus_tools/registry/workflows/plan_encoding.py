@@ -1,7 +1,7 @@
-"""The plan of a workflow as the chain keeps it: vertices, blocks, edges and ports by number.
+"""The on-chain encoding of a workflow's plan: vertices, blocks, edges and ports as numbers.
 
-The Move modules `dag` and `plan` say what the numbers mean. Two plans are the same if what is made
-of them here is equal: whoever has the document knows whether the plan on chain is that of it.
+The Move modules `dag` and `plan` define the numbers. Two plans are the same if their encodings are
+equal, so anyone with the document can verify the plan on chain.
 """
 
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ from nexus_tools.workflow import (
 )
 
 BLOCKS = 0x8000
-"""Where vertices and blocks stand together: from here on, the numbers of blocks."""
+"""The offset of block numbers where vertices and blocks share one number range."""
 
 _KINDS = {EdgeKind.FOR_EACH: 1, EdgeKind.DO_WHILE: 2, EdgeKind.BREAK: 3, EdgeKind.STATIC: 4}
 _WALRUS = "walrus"
 
 
 def encoded(document: Document, plan: Plan | None = None) -> EncodedPlan:
-    """The plan of a document by numbers. Raises `workflow_too_large`, and as `plan_of` does."""
+    """Return the encoded plan of a document. Raises `workflow_too_large`, and as `plan_of` does."""
     plan = plan or plan_of(document)
     check_plan(document, plan)
     return _Encoder(document, plan).encoded()
@@ -62,7 +62,7 @@ class _Encoder:
 
     def encoded(self) -> EncodedPlan:
         groups = tuple(
-            Group(name, tuple(sorted(self._numbers[each] for each in vertices)))
+            Group(name, tuple(sorted(self._numbers[vertex] for vertex in vertices)))
             for name, vertices in self._plan.groups.items()
         )
         return EncodedPlan(
@@ -108,7 +108,7 @@ class _Encoder:
         kind = _KINDS.get(edge.kind, 0)
         source = self._plan.vertices[edge.source.vertex].blocks
         if edge.kind is EdgeKind.BREAK and edge.keeps == len(source):
-            kind = 0  # it breaks off a walk that stays in the loop
+            kind = 0  # the target is inside the loop, so the edge does not leave it
         return Edge(
             edge.number,
             port,
@@ -123,12 +123,14 @@ class _Encoder:
         )
 
     def _defaults(self) -> dict[int, Ports]:
-        found: dict[int, dict[str, Value.Variant]] = {}
+        by_vertex: dict[int, dict[str, Value.Variant]] = {}
         for default in self._document.defaults:
             number = self._numbers[default.target.vertex]
             value = default_value(default)
-            found.setdefault(number, {})[default.target.port] = value
-        return {number: Ports(tuple(sorted(values.items()))) for number, values in found.items()}
+            by_vertex.setdefault(number, {})[default.target.port] = value
+        return {
+            number: Ports(tuple(sorted(values.items()))) for number, values in by_vertex.items()
+        }
 
     # --- Blocks
 
@@ -150,9 +152,9 @@ class _Encoder:
                 self._edge(edge, ""),
                 tuple(
                     sorted(
-                        self._numbers[each.source.vertex]
-                        for each in self._plan.vertices[target.vertex].into[target.port]
-                        if each.left == number
+                        self._numbers[incoming.source.vertex]
+                        for incoming in self._plan.vertices[target.vertex].into[target.port]
+                        if incoming.left == number
                     )
                 ),
             )
@@ -173,13 +175,13 @@ def _position(region: int | None, blocks: Sequence[int]) -> int | None:
 
 
 def default_ports(document: Document, vertex: str) -> Ports:
-    """The default values of a vertex, as they stand on chain together."""
-    mine = (default for default in document.defaults if default.target.vertex == vertex)
-    return Ports(tuple((default.target.port, default_value(default)) for default in mine))
+    """Return the default values of a vertex as one set of ports."""
+    defaults = (default for default in document.defaults if default.target.vertex == vertex)
+    return Ports(tuple((default.target.port, default_value(default)) for default in defaults))
 
 
 def default_value(default: Default) -> Value.Variant:
-    """A default value as it stands on chain; of one that is elsewhere, the data are its keys."""
+    """Return a default value as stored on chain; for an off-chain value, its storage keys."""
     data = default.data
     if default.storage is Storage.INLINE:
         [(_, value)] = ports_of({default.target.port: data}).values

@@ -1,6 +1,6 @@
-"""The gas of reading a workflow and the pages of its plan, as `dag::read_units` counts it.
+"""The gas units of reading a workflow and the pages of its plan, as `dag::read_units` counts them.
 
-A transaction that names a workflow reads all of it but the pages, and each page that it looks into.
+A transaction that names a workflow reads all of it except its pages, and each page that it uses.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _HEAD_BYTE_GAS, _PAGE_BYTE_GAS, _COVERED_GAS_UNITS = 15, 3, 30
 
 @dataclass(frozen=True, slots=True)
 class PlanSizes:
-    """The bytes of a workflow without its pages, and of its pages of vertices and of blocks."""
+    """The sizes of a workflow in bytes: without its pages, and of each page."""
 
     head: int
     vertex_pages: tuple[int, ...]
@@ -23,7 +23,7 @@ class PlanSizes:
     def read_units(self, vertices: Iterable[int], blocks: Iterable[int] = ()) -> int:
         """Return the gas units of reading the pages of these vertices and blocks.
 
-        The units that fees cover are left out.
+        Units that the fees already cover are subtracted.
         """
         pages = [self.vertex_pages[page] for page in {number // PAGE for number in vertices}]
         pages += [self.block_pages[page] for page in {number // PAGE for number in blocks}]

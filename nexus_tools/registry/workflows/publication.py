@@ -1,7 +1,7 @@
-"""Publishing a workflow in steps, as many as fit into each transaction.
+"""Publication of a workflow in steps, with as many steps in each transaction as fit.
 
-A step is done as a whole or not at all, and what is on chain tells which ones are: so whoever was
-interrupted goes on.
+A step runs completely or not at all, and the state on chain shows which steps are done. So an
+interrupted publication can resume.
 """
 
 import zlib
@@ -28,7 +28,7 @@ from nexus_tools.sui.types.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow import Document, Plan, plan_of
 
-# A transaction has 128 KiB and 1 024 commands; what is left over is for objects and coins that pay.
+# Sui's limits are 128 KiB and 1 024 commands. The rest is for object references and gas coins.
 _MAX_TRANSACTION_BYTES = 110 * 1024
 _MAX_COMMANDS = 1_000
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is on chain of a workflow that is being written: `defaults` by number of vertex."""
+    """The published parts of an unfinished workflow; `defaults` are vertex numbers."""
 
     chunks: int = 0
     groups: int = 0
@@ -54,7 +54,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A workflow that is within all limits, as it is to be published."""
+    """A workflow that is within all limits and ready to publish."""
 
     fqn: ToolFqn
     description: str
@@ -65,18 +65,21 @@ class Publication:
 
     @classmethod
     def of(cls, document: Document, fqn: ToolFqn, description: str) -> "Publication":
-        """What is to be written. Raises `workflow_too_large`, and as `plan_of` does."""
+        """Return the publication of a document.
+
+        Raises `workflow_too_large`, and as `plan_of` does.
+        """
         plan = plan_of(document)
-        written = encoded(document, plan)
+        encoded_plan = encoded(document, plan)
         text = document.canonical()
-        check_written(written, text, description)
-        packed = zlib.compress(text, 9)
-        starts = range(0, len(packed), MAX_ARGUMENT_BYTES)
-        chunks = tuple(packed[start : start + MAX_ARGUMENT_BYTES] for start in starts)
-        return cls(fqn, description, document, plan, written, chunks)
+        check_written(encoded_plan, text, description)
+        compressed = zlib.compress(text, 9)
+        starts = range(0, len(compressed), MAX_ARGUMENT_BYTES)
+        chunks = tuple(compressed[start : start + MAX_ARGUMENT_BYTES] for start in starts)
+        return cls(fqn, description, document, plan, encoded_plan, chunks)
 
     def steps(self, done: Progress) -> Iterator[Step]:
-        """What is left to do, in order, `publish` left aside."""
+        """Yield the remaining steps in order, except `publish`."""
         plan = self.encoded
         for chunk in self.chunks[done.chunks :]:
             yield partial(_add_chunk, chunk)
@@ -90,7 +93,7 @@ class Publication:
         for page in _pages(plan.vertices, done.vertices):
             yield partial(_add_vertices, page, plan.vertices[page * PAGE : (page + 1) * PAGE])
         pages = len(_pages(plan.vertices, 0)) + len(_pages(plan.blocks, 0))
-        # What is added after a check undoes it.
+        # Any addition after a check invalidates the check.
         is_all_there = done.vertices == len(plan.vertices)
         for page in range(done.checked if is_all_there else 0, pages):
             yield partial(_check_page, page)
@@ -98,40 +101,41 @@ class Publication:
     def draft(
         self, builder: TransactionBuilder, deployment: Deployment, *, has_name: bool
     ) -> Argument:
-        """The commands that begin it: the first version of a name makes that, too."""
+        """Add the commands that start it; the first version of a name also creates the name."""
         dags, tools = deployment.require_dag_registry(), deployment.tool_registry
         terms = (str(self.fqn), self.description, self.document.digest(), self.encoded.tools)
         if has_name:
             name = name_id(tools, self.fqn.unversioned)
             return calls.draft_version(builder, deployment.workflows, dags, tools, name, *terms)
-        dag, made = calls.draft(builder, deployment.workflows, dags, tools, *terms)
-        share_name(builder, deployment.package, made)
+        dag, name_object = calls.draft(builder, deployment.workflows, dags, tools, *terms)
+        share_name(builder, deployment.package, name_object)
         return dag
 
 
 def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
-    """The steps of each transaction, of one at least. Raises `workflow_too_large`."""
-    parts: list[list[Step]] = [[]]
-    room, commands = _MAX_TRANSACTION_BYTES - _DRAFT_BYTES, _MAX_COMMANDS
+    """Return the steps of each transaction, at least one. Raises `workflow_too_large`."""
+    transactions: list[list[Step]] = [[]]
+    free_bytes, free_commands = _MAX_TRANSACTION_BYTES - _DRAFT_BYTES, _MAX_COMMANDS
     for step in steps:
-        alone = TransactionBuilder()
-        step(alone, deployment, alone.gas)
-        size = len(TRANSACTION_KIND.encode(alone.finish()))
-        if size > _MAX_TRANSACTION_BYTES or len(alone.commands) > _MAX_COMMANDS:
+        probe = TransactionBuilder()
+        step(probe, deployment, probe.gas)
+        size = len(TRANSACTION_KIND.encode(probe.finish()))
+        if size > _MAX_TRANSACTION_BYTES or len(probe.commands) > _MAX_COMMANDS:
             raise too_large(
-                f"a part of it takes {size} bytes, a transaction has {_MAX_TRANSACTION_BYTES}",
-                "shorten default values and names, or give large values as inputs",
+                f"one of its parts takes {size} bytes, the limit of a transaction is"
+                f" {_MAX_TRANSACTION_BYTES}",
+                "Shorten default values and names, or pass large values as inputs.",
             )
-        if size > room or len(alone.commands) > commands:
-            parts.append([])
-            room, commands = _MAX_TRANSACTION_BYTES, _MAX_COMMANDS
-        parts[-1].append(step)
-        room -= size
-        commands -= len(alone.commands)
-    return parts
+        if size > free_bytes or len(probe.commands) > free_commands:
+            transactions.append([])
+            free_bytes, free_commands = _MAX_TRANSACTION_BYTES, _MAX_COMMANDS
+        transactions[-1].append(step)
+        free_bytes -= size
+        free_commands -= len(probe.commands)
+    return transactions
 
 
-# FQNs of tools, a description, and what makes a name.
+# The FQNs of the tools, a description, and the creation of a name.
 _DRAFT_BYTES = MAX_ARGUMENT_BYTES + MAX_DESCRIPTION_BYTES + 1_024
 
 
@@ -153,8 +157,8 @@ def _add_group(
 def _add_defaults(
     number: int, values: Ports, builder: TransactionBuilder, deployment: Deployment, dag: Argument
 ) -> None:
-    made = make_ports(builder, deployment.package, values)
-    calls.add_defaults(builder, deployment.workflows, dag, number, made)
+    ports = make_ports(builder, deployment.package, values)
+    calls.add_defaults(builder, deployment.workflows, dag, number, ports)
 
 
 def _add_blocks(
@@ -176,13 +180,15 @@ def _add_blocks(
         [block.starts for block in blocks],
     )
     collects = [
-        (place, _row(collect.edge), collect.sources)
-        for place, block in enumerate(blocks)
+        (position, _row(collect.edge), collect.sources)
+        for position, block in enumerate(blocks)
         for collect in block.collects
     ]
-    for part in _parts(collects, lambda each: 2 * (len(each[1]) + len(each[2])) + 4):
-        places, rows, sources = zip(*part, strict=True)
-        calls.add_collects(builder, deployment.workflows, dag, page, bytes(places), rows, sources)
+    for part in _parts(collects, lambda row: 2 * (len(row[1]) + len(row[2])) + 4):
+        positions, rows, sources = zip(*part, strict=True)
+        calls.add_collects(
+            builder, deployment.workflows, dag, page, bytes(positions), rows, sources
+        )
 
 
 def _add_vertices(
@@ -205,36 +211,36 @@ def _add_vertices(
         [vertex.terminates for vertex in vertices],
     )
     ports = [
-        (place, port.name, port.is_entry + 2 * port.is_constant + 4 * port.is_static)
-        for place, vertex in enumerate(vertices)
+        (position, port.name, port.is_entry + 2 * port.is_constant + 4 * port.is_static)
+        for position, vertex in enumerate(vertices)
         for port in vertex.ports
     ]
-    for named in _parts(ports, lambda each: len(each[1]) + 2):
-        places, names, flags = zip(*named, strict=True)
+    for port_rows in _parts(ports, lambda row: len(row[1]) + 2):
+        positions, names, flags = zip(*port_rows, strict=True)
         calls.add_ports(
-            builder, deployment.workflows, dag, page, bytes(places), names, bytes(flags)
+            builder, deployment.workflows, dag, page, bytes(positions), names, bytes(flags)
         )
     sources = [
-        (place, number, (source.origin, int(source.is_again), *source.rounds))
-        for place, vertex in enumerate(vertices)
+        (position, number, (source.origin, int(source.is_again), *source.rounds))
+        for position, vertex in enumerate(vertices)
         for number, port in enumerate(vertex.ports)
         for source in port.sources
     ]
-    for fed in _parts(sources, lambda each: 2 * len(each[2]) + 2):
-        places, numbers, rows = zip(*fed, strict=True)
+    for source_rows in _parts(sources, lambda row: 2 * len(row[2]) + 2):
+        positions, numbers, rows = zip(*source_rows, strict=True)
         calls.add_sources(
-            builder, deployment.workflows, dag, page, bytes(places), bytes(numbers), rows
+            builder, deployment.workflows, dag, page, bytes(positions), bytes(numbers), rows
         )
     edges = [
-        (place, variant.name, edge.port, _row(edge))
-        for place, vertex in enumerate(vertices)
+        (position, variant.name, edge.port, _row(edge))
+        for position, vertex in enumerate(vertices)
         for variant in vertex.variants
         for edge in variant.edges
     ]
-    for led in _parts(edges, lambda each: len(each[1]) + len(each[2]) + 2 * len(each[3]) + 4):
-        places, variants, names, rows = zip(*led, strict=True)
+    for edge_rows in _parts(edges, lambda row: len(row[1]) + len(row[2]) + 2 * len(row[3]) + 4):
+        positions, variants, names, rows = zip(*edge_rows, strict=True)
         calls.add_edges(
-            builder, deployment.workflows, dag, page, bytes(places), variants, names, rows
+            builder, deployment.workflows, dag, page, bytes(positions), variants, names, rows
         )
 
 
@@ -245,20 +251,22 @@ def _check_page(
 
 
 def _row(edge: Edge) -> list[int]:
-    maybe = (_NONE if each is None else each for each in (edge.scope, edge.element, edge.left))
-    to = (edge.number, edge.vertex, edge.input, edge.kind, edge.keeps, edge.zeros)
-    return [*to, *maybe, *edge.rounds]
+    optional = (
+        _NONE if number is None else number for number in (edge.scope, edge.element, edge.left)
+    )
+    required = (edge.number, edge.vertex, edge.input, edge.kind, edge.keeps, edge.zeros)
+    return [*required, *optional, *edge.rounds]
 
 
 def _parts(rows: Sequence[T], size_of: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    """Rows of which no column is longer than an argument."""
+    """Yield slices of the rows whose columns each fit into one argument."""
     start = size = 0
-    for at, row in enumerate(rows):
-        more = size_of(row)
-        if size + more > MAX_ARGUMENT_BYTES:
-            yield rows[start:at]
-            start, size = at, 0
-        size += more
+    for index, row in enumerate(rows):
+        row_size = size_of(row)
+        if size + row_size > MAX_ARGUMENT_BYTES:
+            yield rows[start:index]
+            start, size = index, 0
+        size += row_size
     if rows:
         yield rows[start:]
 

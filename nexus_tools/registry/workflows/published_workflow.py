@@ -1,7 +1,7 @@
-"""A published workflow as it is read back, with all that the chain has of it compared.
+"""Published workflows, read back and verified against their documents.
 
-Who publishes is a stranger: the document is unpacked with a bound, has the digest that the chain
-has, and the plan that is executed is that of the document.
+The publisher is untrusted. So the document is decompressed up to a limit, its digest must equal the
+one on chain, and the executed plan must be the plan of the document.
 """
 
 import asyncio
@@ -43,9 +43,10 @@ Entry = TypeVar("Entry", Vertex, Block)
 
 @dataclass(frozen=True, slots=True)
 class PublishedWorkflow:
-    """A workflow on chain; `tools` are the ids of its tools, in the order of `fqns`.
+    """A published workflow; `tools` are the IDs of its tools, in the order of `fqns`.
 
-    `name` is the id of the name of which it is a version; `sizes` are what reading it costs.
+    `name` is the ID of the name of which it is a version, and `sizes` determine the gas of reading
+    it.
     """
 
     id: Address
@@ -64,38 +65,38 @@ class PublishedWorkflow:
 
 
 async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
-    """The workflow of an object that is read already. Raises `workflow_mismatch`."""
+    """Return the workflow of an object that was already read. Raises `workflow_mismatch`."""
     text = await _text(package, dag)
     vertices = await _pages(package, dag, VertexPage, dag.vertices, Vertex)
     blocks = await _pages(package, dag, BlockPage, dag.blocks, Block)
     edges = sum(len(variant.edges) for vertex in vertices for variant in vertex.variants)
     registry = package.deployment.tool_registry
-    # The largest one takes a second or two, in which a Leader has other things to do.
-    found = await asyncio.to_thread(_read, registry, dag, text, edges)
-    expected = found.encoded
-    if (dag.tools, dag.groups) != (found.tools, expected.groups):
-        raise _mismatch(dag, "it has other tools or entry groups than its document")
+    # The largest one takes a second or two, so do not block the event loop of the Leader.
+    parsed = await asyncio.to_thread(_parse, registry, dag, text, edges)
+    expected = parsed.encoded
+    if (dag.tools, dag.groups) != (parsed.tools, expected.groups):
+        raise _mismatch(dag, "its tools or entry groups differ from its document")
     if (vertices, blocks) != (expected.vertices, expected.blocks):
-        raise _mismatch(dag, "what is executed is not what its document says")
+        raise _mismatch(dag, "its plan differs from its document")
     keys = [Defaults(number) for number in expected.defaults]
     defaults = await _fields(package, dag, keys, package.deployment.type_of(Ports))
     if defaults != [*expected.defaults.values()]:
-        raise _mismatch(dag, "it has other default values than its document")
+        raise _mismatch(dag, "its default values differ from its document")
     fqn = ToolFqn.parse(dag.fqn)
     terms = (dag.id, fqn, dag.name, dag.description)
-    return PublishedWorkflow(*terms, found.document, found.plan, found.tools, sizes_of(dag))
+    return PublishedWorkflow(*terms, parsed.document, parsed.plan, parsed.tools, sizes_of(dag))
 
 
 def sizes_of(dag: Dag) -> PlanSizes:
-    """Return the bytes of a workflow that is published."""
+    """Return the sizes in bytes of a published workflow."""
     vertex_pages = -(-dag.vertices // PAGE)
     pages = dag.page_bytes
     return PlanSizes(dag.head_bytes, pages[:vertex_pages], pages[vertex_pages:])
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A document with all that follows from it."""
+class _ParsedDocument:
+    """A document with its plan, the encoded plan, and the IDs of its tools."""
 
     document: Document
     plan: Plan
@@ -103,50 +104,52 @@ class _Read:
     tools: tuple[Address, ...]
 
 
-def _read(registry: Address, dag: Dag, text: bytes, edges: int) -> _Read:
-    """Read a document, and plan it if it is as large as what its publisher paid for on chain."""
-    with _telling(dag):
+def _parse(registry: Address, dag: Dag, text: bytes, edges: int) -> _ParsedDocument:
+    """Parse a document, and plan it if it has the size that its publisher paid for on chain."""
+    with _as_mismatch(dag):
         document, _ = read_document(text)
     if (len(document.vertices), len(document.edges)) != (dag.vertices, edges):
-        raise _mismatch(dag, "it has other vertices or edges than its document")
-    with _telling(dag):
+        raise _mismatch(dag, "its numbers of vertices or edges differ from its document")
+    with _as_mismatch(dag):
         plan = plan_of(document)
         expected = encoded(document, plan)
         tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
     if document.digest() != dag.digest:
-        raise _mismatch(dag, "its document is not spelt as canonical ones are")
-    return _Read(document, plan, expected, tools)
+        raise _mismatch(dag, "its document is not in canonical form")
+    return _ParsedDocument(document, plan, expected, tools)
 
 
 @contextmanager
-def _telling(dag: Dag) -> Iterator[None]:
+def _as_mismatch(dag: Dag) -> Iterator[None]:
     try:
         yield
     except NexusError as error:
-        raise _mismatch(dag, f"its document is none: {error.message}") from error
+        raise _mismatch(dag, f"its document is invalid: {error.message}") from error
 
 
 async def written_defaults(
     package: PackageClient, dag: Dag, numbers: Sequence[int]
 ) -> frozenset[int]:
-    """The vertices of these numbers whose default values are on chain."""
+    """Return the numbers of these vertices whose default values are on chain."""
     ids = [_field_id(package, dag, Defaults(number)) for number in numbers]
-    found = await package.client.objects(ids)
-    return frozenset(number for number, value in zip(numbers, found, strict=True) if value)
+    objects = await package.client.objects(ids)
+    return frozenset(number for number, value in zip(numbers, objects, strict=True) if value)
 
 
 async def _text(package: PackageClient, dag: Dag) -> bytes:
     if dag.chunks > MAX_CHUNKS:
-        raise _mismatch(dag, "its document is too long")
+        raise _mismatch(dag, "its document is too large")
     keys = [Chunk(number) for number in range(dag.chunks)]
     chunks = await _fields(package, dag, keys, VectorTag(Primitive.U8))
-    unpacking = zlib.decompressobj()
+    decompressor = zlib.decompressobj()
     try:
-        text = unpacking.decompress(b"".join(chunk or b"" for chunk in chunks), MAX_DOCUMENT_BYTES)
+        text = decompressor.decompress(
+            b"".join(chunk or b"" for chunk in chunks), MAX_DOCUMENT_BYTES
+        )
     except zlib.error as error:
-        raise _mismatch(dag, "its document cannot be unpacked") from error
-    if not unpacking.eof:
-        raise _mismatch(dag, "its document is too long, or a part of it is missing")
+        raise _mismatch(dag, "its document cannot be decompressed") from error
+    if not decompressor.eof:
+        raise _mismatch(dag, "its document is too large, or a part of it is missing")
     if sha256(text).digest() != dag.digest:
         raise _mismatch(dag, "its document has another digest")
     return text
@@ -155,14 +158,14 @@ async def _text(package: PackageClient, dag: Dag) -> bytes:
 async def _fields(
     package: PackageClient, dag: Dag, keys: Sequence[MoveStruct], value: TypeTag
 ) -> list[Any]:
-    """The values under these keys; None for those that do not exist."""
+    """Return the values under these keys; None for those that do not exist."""
     deployment = package.deployment
-    found = await package.client.objects([_field_id(package, dag, key) for key in keys])
+    objects = await package.client.objects([_field_id(package, dag, key) for key in keys])
     return [
         None
-        if each is None
-        else deployment.decode_entry(each, field_tag(deployment.type_of(type(key)), value))
-        for key, each in zip(keys, found, strict=True)
+        if field is None
+        else deployment.decode_entry(field, field_tag(deployment.type_of(type(key)), value))
+        for key, field in zip(keys, objects, strict=True)
     ]
 
 
@@ -179,15 +182,15 @@ async def _pages(
     entries: int,
     kind: type[Entry],
 ) -> tuple[Entry, ...]:
-    """All entries of the pages of a kind, as far as the pages exist."""
+    """Return all entries of the pages of a kind, as far as the pages exist."""
     keys = [page(number) for number in range(-(-entries // PAGE))]
-    found = await _fields(package, dag, keys, VectorTag(package.deployment.type_of(kind)))
-    return tuple(each for entries in found for each in entries or ())
+    pages = await _fields(package, dag, keys, VectorTag(package.deployment.type_of(kind)))
+    return tuple(entry for entries in pages for entry in entries or ())
 
 
-def _mismatch(dag: Dag, why: str) -> ValidationError:
+def _mismatch(dag: Dag, reason: str) -> ValidationError:
     return ValidationError(
         "workflow_mismatch",
-        f"{dag.fqn} is not what it says: {why}",
-        hint="do not execute it: its publisher made it in another way than this tool does",
+        f"{dag.fqn} is inconsistent: {reason}",
+        hint="Do not execute it. It was not published with these tools.",
     )

@@ -1,4 +1,4 @@
-"""The registry of workflows: publishing, reading and listing them."""
+"""The registry of workflows: publish, read and list them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -43,15 +43,14 @@ from nexus_tools.workflow import (
     violations_error,
 )
 
-_ALIKE = 0.9
+_MIN_SIMILARITY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What `publish` did; `sent` is empty if the same was published before.
+    """The result of `publish`; `sent` is empty if the same workflow was already published.
 
-    In a dry run, only the first of several transactions can be simulated: `left` is how many others
-    there are.
+    A dry run can simulate only the first transaction: `left` is the number of the other ones.
     """
 
     fqn: ToolFqn
@@ -61,7 +60,7 @@ class PublishResult:
 
     @property
     def cost_mist(self) -> int:
-        """What the transactions cost. What they store is never given back."""
+        """The cost of the transactions in MIST. The storage of a workflow is never refunded."""
         return sum(sent.cost.net for sent in self.sent)
 
 
@@ -69,8 +68,8 @@ class PublishResult:
 class Workflows(PackageClient):
     """The workflows of a deployment.
 
-    Besides the errors that are named, every method raises as `SuiClient` does, and
-    `object_unknown` for a wrong deployment.
+    Besides the documented errors, every method raises as `SuiClient` does, and `object_unknown` for
+    a wrong deployment.
     """
 
     # --- Publishing
@@ -83,36 +82,37 @@ class Workflows(PackageClient):
         *,
         on_sent: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> PublishResult:
-        """Publish a workflow under a name that the wallet owns or gets.
+        """Publish a workflow under a name that the wallet owns or now acquires.
 
-        That may be several transactions: after each, `on_sent` is told how many of how many were
-        sent. Whoever was interrupted calls it again: nothing is written twice. What the wallet has
-        published alike is left as it is. Raises, before money moves, `workflow_invalid` with all
-        `violations`, `workflow_too_large`, `not_accepting`, `name_taken`, `fqn_taken` and
-        `workflow_differs`.
+        This may take several transactions: after each one, `on_sent` receives the number of sent
+        transactions and their total. Call it again after an interruption: nothing is written twice.
+        A workflow that the wallet has already published with the same document stays as it is.
+
+        Raises, before anything is paid, `workflow_invalid` with all `violations`,
+        `workflow_too_large`, `not_accepting`, `name_taken`, `fqn_taken` and `workflow_differs`.
         """
-        wanted = Publication.of(await self._valid(document), parse_fqn(fqn), description)
-        id_ = self._id(wanted.fqn)
-        dag, has_name = await self._begun(wanted)
-        done = Progress()
+        publication = Publication.of(await self._valid(document), parse_fqn(fqn), description)
+        id_ = self._id(publication.fqn)
+        dag, has_name = await self._find_draft(publication)
+        progress = Progress()
         if dag is not None:
             if dag.is_published:
-                return PublishResult(wanted.fqn, id_, ())
-            done = await self._progress(wanted, dag.value)
-        parts = batches(wanted.steps(done), self.deployment)
+                return PublishResult(publication.fqn, id_, ())
+            progress = await self._progress(publication, dag.value)
+        transactions = batches(publication.steps(progress), self.deployment)
         sent: list[Sent] = []
-        for number, part in enumerate(parts):
+        for number, steps in enumerate(transactions):
             builder = TransactionBuilder()
             if dag is None and number == 0:
-                begun = wanted.draft(builder, self.deployment, has_name=has_name)
+                dag_argument = publication.draft(builder, self.deployment, has_name=has_name)
             else:
-                begun = builder.object(id_, mutable=True)
-            self._add(builder, begun, part, is_last=number == len(parts) - 1)
+                dag_argument = builder.object(id_, mutable=True)
+            self._add(builder, dag_argument, steps, is_last=number == len(transactions) - 1)
             sent.append(await self.send(builder))
             if self.dry_run:
-                return PublishResult(wanted.fqn, id_, tuple(sent), len(parts) - 1)
-            on_sent(len(sent), len(parts))
-        return PublishResult(wanted.fqn, id_, tuple(sent))
+                return PublishResult(publication.fqn, id_, tuple(sent), len(transactions) - 1)
+            on_sent(len(sent), len(transactions))
+        return PublishResult(publication.fqn, id_, tuple(sent))
 
     def _add(
         self, builder: TransactionBuilder, dag: Argument, steps: Iterable[Step], *, is_last: bool
@@ -126,21 +126,21 @@ class Workflows(PackageClient):
             calls.keep(builder, package, dag)
 
     async def _valid(self, document: Document) -> Document:
-        """The document, if it keeps the rules, and all its tools are registered and fit."""
-        found = [*lint(document)]
-        if not any(each.severity is Severity.ERROR for each in found):
-            found += lint_interfaces(document, await self.facts(document))
-        errors = [each for each in found if each.severity is Severity.ERROR]
+        """Return the document, if it is valid and its tools are registered and compatible."""
+        violations = [*lint(document)]
+        if not any(violation.severity is Severity.ERROR for violation in violations):
+            violations += lint_interfaces(document, await self.facts(document))
+        errors = [violation for violation in violations if violation.severity is Severity.ERROR]
         if errors:
             raise violations_error(errors)
         return document
 
     async def facts(self, document: Document) -> dict[str, ToolFacts]:
-        """What the registry knows of the tools of a document, by FQN; domains are not asked.
+        """Return the registry's data about the tools of a document by FQN; domains are not queried.
 
-        Raises `definition_invalid` where somebody registered what is no definition.
+        Raises `definition_invalid` if an invalid definition is registered.
         """
-        fqns = {vertex.fqn: _parsed(vertex.fqn) for vertex in document.vertices}
+        fqns = {vertex.fqn: _parse_or_none(vertex.fqn) for vertex in document.vertices}
         registry = self.deployment.tool_registry
         ids = {text: tool_id(registry, fqn) for text, fqn in fqns.items() if fqn is not None}
         values = await self.client.objects([*ids.values()])
@@ -151,47 +151,52 @@ class Workflows(PackageClient):
         }
         return {text: tool_facts(tool) for text, tool in tools.items()}
 
-    async def _begun(self, wanted: Publication) -> "tuple[_Begun | None, bool]":
-        """What there is of the workflow, and whether its name is the wallet's already."""
+    async def _find_draft(self, publication: Publication) -> "tuple[_Draft | None, bool]":
+        """Return the workflow as far as it exists, and whether the wallet already owns its name."""
         registry = self.deployment.tool_registry
-        name_at = name_id(registry, wanted.fqn.unversioned)
-        settings, tool, value, named = await self.client.objects(
-            [registry, tool_id(registry, wanted.fqn), self._id(wanted.fqn), name_at]
+        name_address = name_id(registry, publication.fqn.unversioned)
+        settings, tool, value, name_object = await self.client.objects(
+            [registry, tool_id(registry, publication.fqn), self._id(publication.fqn), name_address]
         )
         if tool is not None:
-            raise _taken(wanted.fqn, "a tool")
-        name = self.decoded(named, Name)
+            raise _fqn_taken_error(publication.fqn, "a tool")
+        name = self.decoded(name_object, Name)
         if name is not None:
-            hint = "choose another domain or name, or sign with the wallet that owns it"
-            right = f"the name {name.name}"
-            require_owner(self.client.address, name.owner.owner, right, "name_taken", hint)
+            hint = "Choose another domain or name, or sign with the wallet that owns it."
+            subject = f"the name {name.name}"
+            require_owner(self.client.address, name.owner.owner, subject, "name_taken", hint)
         if value is None:
             if not self.existing(settings, registry, ToolRegistry).settings.accepting:
                 raise NotNowError(
                     "not_accepting",
-                    "the registry takes no new registrations at present",
-                    hint="try later",
+                    "the registry does not accept new registrations at present",
+                    hint="Try again later.",
                 )
             return None, name is not None
-        return _Begun(self._dag(value, wanted, self.client.address), _is_published(value)), True
+        return _Draft(
+            self._dag(value, publication, self.client.address), _is_published(value)
+        ), True
 
-    def _dag(self, value: Object, wanted: Publication, wallet: Address) -> Dag:
+    def _dag(self, value: Object, publication: Publication, wallet: Address) -> Dag:
         dag = self.deployment.decode(value, Dag)
-        same = (dag.digest, dag.description) == (wanted.document.digest(), wanted.description)
+        is_same = (dag.digest, dag.description) == (
+            publication.document.digest(),
+            publication.description,
+        )
         is_mine = _is_published(value) or value.owner == AddressOwner(wallet)
         if not is_mine:
-            raise _taken(wanted.fqn, "a workflow that somebody is writing")
-        if not same:
+            raise _fqn_taken_error(publication.fqn, "a workflow that another account is publishing")
+        if not is_same:
             raise ValidationError(
                 "workflow_differs",
-                f"{wanted.fqn} is published with another document or description",
-                hint=f"publish it as the next version: {wanted.fqn.unversioned}"
-                f"@{wanted.fqn.version + 1}",
+                f"{publication.fqn} is published with another document or description",
+                hint=f"Publish it as the next version, {publication.fqn.unversioned}"
+                f"@{publication.fqn.version + 1}.",
             )
         return dag
 
-    async def _progress(self, wanted: Publication, dag: Dag) -> Progress:
-        defaults = await written_defaults(self, dag, [*wanted.encoded.defaults])
+    async def _progress(self, publication: Publication, dag: Dag) -> Progress:
+        defaults = await written_defaults(self, dag, [*publication.encoded.defaults])
         return Progress(
             dag.chunks, len(dag.groups), defaults, dag.blocks, dag.vertices, len(dag.page_bytes)
         )
@@ -199,9 +204,9 @@ class Workflows(PackageClient):
     # --- Reading
 
     async def find(self, fqn: Fqn) -> PublishedWorkflow | None:
-        """The workflow with this FQN, or None. Raises `fqn_invalid` or `workflow_mismatch`.
+        """Return the workflow with this FQN, or None. Raises `fqn_invalid` or `workflow_mismatch`.
 
-        The document has the digest, and the plan is that of the document: that is checked.
+        The digest of the document and the plan are verified.
         """
         value = await self.client.object(self._id(parse_fqn(fqn)))
         if value is None or not _is_published(value):
@@ -209,23 +214,23 @@ class Workflows(PackageClient):
         return await read_workflow(self, self.deployment.decode(value, Dag))
 
     async def get(self, fqn: Fqn) -> PublishedWorkflow:
-        """The workflow with this FQN. Raises `workflow_unknown`, and as `find` does."""
-        found = await self.find(fqn)
-        if found is None:
+        """Return the workflow with this FQN. Raises `workflow_unknown`, and as `find` does."""
+        workflow = await self.find(fqn)
+        if workflow is None:
             raise NotFoundError(
                 "workflow_unknown",
-                f"no workflow is published as {fqn} on {self.client.network.name}",
+                f"the workflow {fqn} is not published on {self.client.network.name}",
                 hint=suggestion(
                     str(fqn),
-                    [each.fqn for each in await self.list()],
-                    otherwise="`nexus-tools workflow list` shows what there is",
-                    cutoff=_ALIKE,
+                    [event.fqn for event in await self.list()],
+                    otherwise="Run `nexus-tools workflow list` to see all workflows.",
+                    cutoff=_MIN_SIMILARITY,
                 ),
             )
-        return found
+        return workflow
 
     async def by_id(self, workflow: Address) -> PublishedWorkflow:
-        """The workflow with this id.
+        """Return the workflow with this ID.
 
         Raises `workflow_unknown`, `object_of_another_type` or `workflow_mismatch`.
         """
@@ -234,17 +239,19 @@ class Workflows(PackageClient):
         if dag is None or value is None or not _is_published(value):
             raise NotFoundError(
                 "workflow_unknown",
-                f"no workflow is published as {workflow} on {self.client.network.name}",
-                hint="`nexus-tools workflow list` shows what there is",
+                f"the workflow {workflow} is not published on {self.client.network.name}",
+                hint="Run `nexus-tools workflow list` to see all workflows.",
             )
         return await read_workflow(self, dag)
 
     async def list(self, owner: Address | None = None) -> tuple[DagPublished, ...]:
-        """What was published, in order, as the node's events tell; by one address, or by all."""
+        """Return the publications by one address, or by all, in order, from the node's events."""
         records = past_events(self.client, event_filter(self.deployment, DagPublished))
-        found = [parse_event(self.deployment, record.event) async for record in records]
+        events = [parse_event(self.deployment, record.event) async for record in records]
         return tuple(
-            each for each in found if isinstance(each, DagPublished) and owner in (None, each.owner)
+            event
+            for event in events
+            if isinstance(event, DagPublished) and owner in (None, event.owner)
         )
 
     def _id(self, fqn: ToolFqn) -> Address:
@@ -252,13 +259,13 @@ class Workflows(PackageClient):
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _Draft:
     value: Dag
     is_published: bool
 
 
 def tool_facts(tool: Tool, *, is_proven: bool = True) -> ToolFacts:
-    """What the registry knows of a tool. Raises `definition_invalid`."""
+    """Return the registry's data about a tool. Raises `definition_invalid`."""
     return ToolFacts(
         tool.definition.parse(),
         price_mist=tool.charge_mist,
@@ -269,8 +276,8 @@ def tool_facts(tool: Tool, *, is_proven: bool = True) -> ToolFacts:
     )
 
 
-def _parsed(text: str) -> ToolFqn | None:
-    """The FQN of a vertex; None if it is none, and no tool is registered so."""
+def _parse_or_none(text: str) -> ToolFqn | None:
+    """Return the FQN of a vertex; None if it is invalid, so that no tool has it."""
     try:
         return ToolFqn.parse(text)
     except ValidationError:
@@ -281,9 +288,9 @@ def _is_published(value: Object) -> bool:
     return isinstance(value.owner, Immutable)
 
 
-def _taken(fqn: ToolFqn, by: str) -> NotAllowedError:
+def _fqn_taken_error(fqn: ToolFqn, holder: str) -> NotAllowedError:
     return NotAllowedError(
         "fqn_taken",
-        f"{fqn} is {by}",
-        hint="publish it under another name",
+        f"{fqn} is {holder}",
+        hint="Publish it under another name.",
     )

@@ -1,1 +1,4 @@
-"""Python for the Move code of others: `runtime` is what it imports, `generator` what writes it."""
+"""Python bindings for Move packages: `generator` writes them, and they import `runtime` only.
+
+Begin with `generate` in `generator/package.py`.
+"""

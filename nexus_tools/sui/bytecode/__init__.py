@@ -1,4 +1,7 @@
-"""Move modules: from the bytes of a file to a `CompiledModule`, and back."""
+"""Move modules: conversion between the bytes of a file and a `CompiledModule`.
+
+Start with `module.py`, which defines the tables, and `deserializer.py`, which reads them.
+"""
 
 from nexus_tools.sui.bytecode.ability import (
     ALL,

@@ -1,7 +1,7 @@
-"""Abilities: what values of a type may be used for.
+"""Abilities: the permitted uses of values of a type.
 
-Source: `AbilitySet` in `move-binary-format/src/file_format.rs`. Here sets of abilities are plain
-integers, the bits of `Ability`: the verifier asks for them at every instruction.
+Source: `AbilitySet` in `move-binary-format/src/file_format.rs`. Sets of abilities are plain
+integers here, with the bits of `Ability`, because the verifier uses them at every instruction.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from enum import IntFlag
 
 
 class Ability(IntFlag):
-    """What values of a type may be used for, as the bits of an ability set."""
+    """The abilities of a type, as the bits of an ability set."""
 
     NONE = 0
     COPY = 1
@@ -24,36 +24,36 @@ PRIMITIVE_ABILITIES = COPY | DROP | STORE
 SIGNER_ABILITIES = DROP
 REFERENCE_ABILITIES = COPY | DROP
 
-# A value can be copied if all its parts can, and so on; but what is in an object need not be one.
+# A value can be copied if all its parts can, and so on. The parts of an object need only `store`.
 _OF_PARTS = ((COPY, COPY), (DROP, DROP), (STORE, STORE), (KEY, STORE))
 
 
 def required_of_parts(abilities: int) -> int:
-    """What the parts of a value must be able to do, so that the whole has these abilities."""
+    """Return the abilities that the parts of a value need, so that the whole has these."""
     required = 0
-    for ability, needed in _OF_PARTS:
+    for ability, required_part in _OF_PARTS:
         if abilities & ability:
-            required |= needed
+            required |= required_part
     return required
 
 
 def abilities_of_vector(element: int) -> int:
-    """The abilities of vectors of elements with these abilities."""
+    """Return the abilities of a vector whose elements have these abilities."""
     return PRIMITIVE_ABILITIES & element
 
 
 def abilities_of_datatype(declared: int, arguments: Iterable[int]) -> int:
-    """Those of the declared abilities that a struct or enum keeps with such type arguments.
+    """Return the declared abilities that a struct or enum keeps with these type arguments.
 
-    `arguments` are the abilities of all type arguments but the phantom ones, which are in no field.
-    `Box<T> has copy, drop, key` of a `T` that can only be dropped can only be dropped itself.
+    `arguments` are the abilities of all type arguments except phantom ones, which are in no field.
+    A `Box<T> has copy, drop, key` has only `drop` if that is the only ability of `T`.
     Source: `AbilitySet::polymorphic_abilities`.
     """
     common = ALL
     for argument in arguments:
         common &= argument
-    kept = 0
-    for ability, needed in _OF_PARTS:
-        if declared & ability and common & needed:
-            kept |= ability
-    return kept
+    abilities = 0
+    for ability, required_part in _OF_PARTS:
+        if declared & ability and common & required_part:
+            abilities |= ability
+    return abilities

@@ -17,7 +17,7 @@ _NONE_8, _NONE_16 = 0xFF, 0xFFFF
 
 
 class CleverError(Struct, frozen=True):
-    """What an abort code tells; the constant's value is `rendered` as text, or `raw` as BCS."""
+    """The content of an abort code; the constant's value is `rendered` as text, or `raw` as BCS."""
 
     line_number: int
     code: int | None
@@ -27,7 +27,7 @@ class CleverError(Struct, frozen=True):
 
 
 class CleverCode(Struct, frozen=True):
-    """What is in an abort code: a line, and the places of constants; what is not there is None."""
+    """The fields of an abort code: a line, a code and indices of constants, or None."""
 
     line_number: int
     code: int | None
@@ -36,10 +36,10 @@ class CleverCode(Struct, frozen=True):
 
 
 def clever_code(abort_code: int) -> CleverCode | None:
-    """Take an abort code apart; None for a plain number.
+    """Split an abort code into its fields, or return None for a plain number.
 
-    0x8000_002a_0003_0004 is of line 42, and names the constants 3 and 4; 0xc007_002a_0003_0004 has
-    the code 7 besides.
+    0x8000_002a_0003_0004 has the line 42 and the constants 3 and 4. 0xc007_002a_0003_0004 also has
+    the code 7.
     """
     version = abort_code >> 60
     if version not in _VERSIONS:
@@ -55,14 +55,14 @@ def clever_code(abort_code: int) -> CleverCode | None:
 
 
 def clever_error(abort_code: int, module: bytes | None) -> CleverError | None:
-    """Read an abort code with the module that it comes from; None for a plain number."""
+    """Parse an abort code, given the bytes of its module; return None for a plain number."""
     if clever_code(abort_code) is None or module is None:
         return None
     return clever_error_of(abort_code, deserialize(module))
 
 
 def clever_error_of(abort_code: int, module: CompiledModule) -> CleverError | None:
-    """Read an abort code of a module that was read; None for a plain number."""
+    """Parse an abort code, given its deserialized module; return None for a plain number."""
     clever = clever_code(abort_code)
     if clever is None:
         return None
@@ -75,7 +75,7 @@ def clever_error_of(abort_code: int, module: CompiledModule) -> CleverError | No
 def _with_constant(
     module: CompiledModule, error: CleverError, name: int, value: int
 ) -> CleverError | None:
-    """The names of constants are constants themselves, of bytes."""
+    """Add the constant to an error; its name is the value of another constant."""
     if max(name, value) >= len(module.constants):
         return None
     constant = module.constants[value]

@@ -1,8 +1,8 @@
-"""Whether a package may become another one by an upgrade.
+"""The compatibility of a package with its upgrade.
 
 Source: `move-binary-format/src/{compatibility,compatibility_mode,inclusion_mode}.rs`, with the
-flags of `Compatibility::upgrade_check`: layouts and abilities of types stay as they are, and so do
-the signatures of public functions; entry functions that are not public may change.
+flags of `Compatibility::upgrade_check`. Layouts and abilities of types must not change, and neither
+must the signatures of public functions. Entry functions that are not public may change.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from nexus_tools.sui.bytecode.normalized import (
 
 
 class UpgradePolicy(IntEnum):
-    """What an upgrade may change: the constants of `sui::package`."""
+    """The permitted changes of an upgrade, as the constants of `sui::package`."""
 
     COMPATIBLE = 0
     ADDITIVE = 128
@@ -30,7 +30,7 @@ def check_compatible(
     new: Mapping[str, CompiledModule],
     policy: UpgradePolicy,
 ) -> str:
-    """Why the policy forbids the upgrade, or ""."""
+    """Return the reason why the policy forbids the upgrade, or ""."""
     if policy is UpgradePolicy.DEP_ONLY and len(current) != len(new):
         return "adding or removing a module to a deps only package is not allowed"
     for name, module in current.items():
@@ -80,42 +80,44 @@ def _check_functions(current: NormalizedModule, new: NormalizedModule) -> str:
 
 
 def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> bool:
-    """Type parameters may ask for fewer abilities than before, not for more.
+    """Return whether all calls of a function remain valid.
 
-    `f<T: copy + drop>` may become `f<T: drop>`: all calls of before still fit. The other way some
-    do not.
+    Type parameters may require fewer abilities than before, but not more. `f<T: copy + drop>` may
+    become `f<T: drop>`, because all existing calls still satisfy it, but not vice versa.
     """
     return (
         new.visibility is Visibility.PUBLIC
         and (current.parameters, current.returns) == (new.parameters, new.returns)
         and len(current.type_parameters) == len(new.type_parameters)
         and all(
-            not after & ~before
-            for before, after in zip(current.type_parameters, new.type_parameters, strict=True)
+            not new_abilities & ~old_abilities
+            for old_abilities, new_abilities in zip(
+                current.type_parameters, new.type_parameters, strict=True
+            )
         )
     )
 
 
 def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
-    """All that was there is there unchanged, code included."""
+    """Return the first change of an existing definition, including its code, or ""."""
     if current.version > new.version:
-        return "the version of its file format is older than before"
-    for kind, before, after in (
+        return "the version of the file format is older than before"
+    for kind, old_items, new_items in (
         ("type", current.datatypes, new.datatypes),
         ("function", current.functions, new.functions),
     ):
-        for name, thing in before.items():
-            if after.get(name) != thing:
+        for name, definition in old_items.items():
+            if new_items.get(name) != definition:
                 return f"the {kind} {name} is missing or has changed"
     return ""
 
 
 def _check_nothing_new(current: NormalizedModule, new: NormalizedModule) -> str:
-    """Besides what was there, there is nothing. Of friends only the number counts."""
-    for kind, before, after in (
+    """Return the first new definition, or "". Only the number of friends is compared."""
+    for kind, old_items, new_items in (
         ("type", current.datatypes, new.datatypes),
         ("function", current.functions, new.functions),
     ):
-        for name in after.keys() - before.keys():
+        for name in new_items.keys() - old_items.keys():
             return f"the {kind} {name} is new"
-    return "" if current.friend_count == new.friend_count else "its friends have changed"
+    return "" if current.friend_count == new.friend_count else "the friends have changed"

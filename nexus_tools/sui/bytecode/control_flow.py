@@ -1,27 +1,27 @@
-"""Where execution goes on after an instruction, and where basic blocks begin.
+"""The successors of an instruction, and the starts of basic blocks.
 
-The verifier and the translator each make a control flow graph of their own of these.
+The verifier and the translator each build their own control flow graph from these.
 """
 
 from nexus_tools.sui.bytecode.module import Code
 from nexus_tools.sui.bytecode.opcode import Opcode
 
 EXITS = frozenset({Opcode.RET, Opcode.ABORT})
-"""What ends the function."""
+"""The instructions that end the function."""
 CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
-"""What goes on in one of two places."""
+"""The instructions with two successors."""
 ENDS = EXITS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
-"""What control flow does not fall through: code that does not end with one runs past its end."""
+"""The instructions without fall-through; code that does not end with one runs past its end."""
 
 _BLOCK_ENDS = ENDS | CONDITIONS
 
 
 def successors(code: Code, offset: int) -> tuple[int, ...]:
-    """The offsets at which execution may go on after the instruction at `offset`.
+    """Return the offsets of the instructions that may follow the one at `offset`.
 
-    After a condition, where it goes if the condition is true, and then if it is false; after
-    VARIANT_SWITCH, one for each tag. The last instruction of code that runs past its end has
-    `len(code.instructions)` among them.
+    For a condition, the result has the target for true and then the one for false. For
+    VARIANT_SWITCH, it has one offset per tag. For the last instruction of code that runs past its
+    end, it includes `len(code.instructions)`.
     """
     instruction = code.instructions[offset]
     opcode, operand = instruction.opcode, instruction.operand
@@ -38,10 +38,10 @@ def successors(code: Code, offset: int) -> tuple[int, ...]:
 
 
 def block_starts(code: Code) -> list[int]:
-    """The offsets at which basic blocks begin, in order.
+    """Return the offsets of the starts of basic blocks, in order.
 
-    That is the first one, each one that a jump leads to, and each one after a jump or an exit:
-    of `0: BR_FALSE 3; 1: LD_U8; 2: BRANCH 0; 3: RET` the offsets 0, 1 and 3.
+    These are the first offset, the target of each jump, and the offset after each jump or exit. For
+    `0: BR_FALSE 3; 1: LD_U8; 2: BRANCH 0; 3: RET` they are 0, 1 and 3.
     """
     starts = {0}
     for offset, instruction in enumerate(code.instructions):

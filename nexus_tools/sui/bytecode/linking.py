@@ -1,7 +1,7 @@
-"""What a module says of other modules, beside what those declare.
+"""The comparison of a module's handles for other modules with the declarations there.
 
-Source: `move-bytecode-verifier/src/dependencies.rs`. Types and functions of another module stand in
-a file with their abilities, type parameters and signatures, as they were when it was compiled.
+Source: `move-bytecode-verifier/src/dependencies.rs`. A file stores types and functions of other
+modules with their abilities, type parameters and signatures, as they were at compile time.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,13 +25,13 @@ from nexus_tools.sui.bytecode.token import (
 ModuleId = tuple[bytes, str]
 """The address (32 bytes) and the name of a module."""
 Dependencies = Callable[[ModuleId], CompiledModule | None]
-"""Gives a module; None if there is none."""
+"""A function that returns a module, or None if it does not exist."""
 
 
 class Mismatch(Struct, frozen=True):
-    """Something of another module (`module`) that is missing there (`name`), or not as it was.
+    """A definition (`name`) of another module (`module`) that is missing or has changed.
 
-    `name` is that of a type or a function; it is empty if the whole module is missing.
+    `name` is that of a type or a function. It is empty if the whole module is missing.
     """
 
     module: ModuleId
@@ -40,25 +40,25 @@ class Mismatch(Struct, frozen=True):
 
     def __str__(self) -> str:
         address, owner = self.module
-        place = f"0x{address.hex()}::{owner}"
+        module_path = f"0x{address.hex()}::{owner}"
         if not self.name:
-            return f"there is no module {place}"
+            return f"module {module_path} does not exist"
         if self.is_missing:
-            return f"{place} has no {self.name} that may be used from here"
-        return f"{place} declares {self.name} in another way"
+            return f"{module_path} has no {self.name} that this module may use"
+        return f"{module_path} declares {self.name} differently"
 
 
 def mismatches(module: CompiledModule, dependencies: Dependencies) -> Iterator[Mismatch]:
-    """Whatever makes it impossible to link a module: modules, then types, then functions."""
+    """Yield the reasons why a module cannot be linked: modules, then types, then functions."""
     declarations: dict[int, _Declarations] = {}
     for index in range(len(module.module_handles)):
         if index == module.self_handle:
             continue
-        found = dependencies(module.module_id(index))
-        if found is None:
+        dependency = dependencies(module.module_id(index))
+        if dependency is None:
             yield Mismatch(module.module_id(index), "", is_missing=True)
         else:
-            declarations[index] = _Declarations(found, module)
+            declarations[index] = _Declarations(dependency, module)
     for index, datatype in enumerate(module.datatype_handles):
         if datatype.module in declarations:
             owner, name = declarations[datatype.module], module.datatype_id(index)[2]
@@ -68,15 +68,17 @@ def mismatches(module: CompiledModule, dependencies: Dependencies) -> Iterator[M
     for index, function in enumerate(module.function_handles):
         if function.module in declarations:
             owner, name = declarations[function.module], module.function_id(index)[2]
-            callable_ = owner.callable.get(name)
-            if callable_ is None or not _is_called(module, function, owner.module, callable_):
-                yield Mismatch(module.module_id(function.module), name, callable_ is None)
+            declared_function = owner.callable.get(name)
+            if declared_function is None or not _is_called(
+                module, function, owner.module, declared_function
+            ):
+                yield Mismatch(module.module_id(function.module), name, declared_function is None)
 
 
 def _is_known(handle: DatatypeHandle, declared: DatatypeHandle) -> bool:
-    """Whether a module takes a type for no more than its owner declares.
+    """Return whether a module's handle of a type is compatible with the owner's declaration.
 
-    It may know less of it: fewer abilities, and more that is asked of type arguments.
+    The handle may have fewer abilities, and may require more of type arguments.
     """
     return (
         not handle.abilities & ~declared.abilities
@@ -94,27 +96,29 @@ def _is_known(handle: DatatypeHandle, declared: DatatypeHandle) -> bool:
 def _is_called(
     module: CompiledModule, handle: FunctionHandle, owner: CompiledModule, declared: FunctionHandle
 ) -> bool:
-    """Whether a module calls a function with the signature that its owner declares."""
+    """Return whether a module calls a function with the signature that its owner declares."""
 
-    def same(mine: SignatureToken, theirs: SignatureToken) -> bool:
-        if isinstance(mine, DatatypeToken) and isinstance(theirs, DatatypeToken):
-            return module.datatype_id(mine.handle) == owner.datatype_id(theirs.handle) and same_all(
-                mine.type_arguments, theirs.type_arguments
-            )
-        if isinstance(mine, VectorToken) and isinstance(theirs, VectorToken):
-            return same(mine.element, theirs.element)
-        if isinstance(mine, ReferenceToken) and isinstance(theirs, ReferenceToken):
-            return mine.mutable is theirs.mutable and same(mine.target, theirs.target)
-        return mine == theirs
+    def same(own: SignatureToken, declared_token: SignatureToken) -> bool:
+        if isinstance(own, DatatypeToken) and isinstance(declared_token, DatatypeToken):
+            return module.datatype_id(own.handle) == owner.datatype_id(
+                declared_token.handle
+            ) and same_all(own.type_arguments, declared_token.type_arguments)
+        if isinstance(own, VectorToken) and isinstance(declared_token, VectorToken):
+            return same(own.element, declared_token.element)
+        if isinstance(own, ReferenceToken) and isinstance(declared_token, ReferenceToken):
+            return own.mutable is declared_token.mutable and same(own.target, declared_token.target)
+        return own == declared_token
 
-    def same_all(mine: Signature, theirs: Signature) -> bool:
-        return len(mine) == len(theirs) and all(map(same, mine, theirs))
+    def same_all(own: Signature, declared_token: Signature) -> bool:
+        return len(own) == len(declared_token) and all(map(same, own, declared_token))
 
     return (
         len(handle.type_parameters) == len(declared.type_parameters)
         and not any(
-            needed & ~given
-            for given, needed in zip(handle.type_parameters, declared.type_parameters, strict=True)
+            required & ~provided
+            for provided, required in zip(
+                handle.type_parameters, declared.type_parameters, strict=True
+            )
         )
         and same_all(module.signatures[handle.parameters], owner.signatures[declared.parameters])
         and same_all(module.signatures[handle.returns], owner.signatures[declared.returns])
@@ -122,7 +126,7 @@ def _is_called(
 
 
 class _Declarations:
-    """What a module declares, by name, as far as another module may use it."""
+    """A module's declarations by name, as far as another module may use them."""
 
     def __init__(self, module: CompiledModule, user: CompiledModule) -> None:
         self.module = module

@@ -1,7 +1,7 @@
-"""A Move module as the binary format has it: tables of handles and definitions, linked by indices.
+"""A Move module as in the binary format: tables of handles and definitions, linked by indices.
 
-Source: the Move binary format, `move-binary-format/src/file_format.rs` (versions 5 to 7). Names are
-its names. Nothing is resolved here: an index stays an index.
+Source: the Move binary format, `move-binary-format/src/file_format.rs` (versions 5 to 7), which
+uses the same names. Nothing is resolved here: an index stays an index.
 """
 
 from enum import IntEnum
@@ -14,7 +14,7 @@ from nexus_tools.sui.bytecode.token import Signature, SignatureToken
 
 
 class Visibility(IntEnum):
-    """Who may call a function: this module, everyone, or the modules it names as friends."""
+    """The permitted callers of a function: this module, all modules, or its friend modules."""
 
     PRIVATE = 0
     PUBLIC = 1
@@ -22,14 +22,14 @@ class Visibility(IntEnum):
 
 
 class ModuleHandle(Struct, frozen=True):
-    """A module by indices of `addresses` and `identifiers`."""
+    """A module, by indices of `addresses` and `identifiers`."""
 
     address: int
     name: int
 
 
 class DatatypeTypeParameter(Struct, frozen=True):
-    """What a type argument has to be able to do; a phantom one is in no field."""
+    """The required abilities of a type argument; a phantom one is in no field."""
 
     constraints: Ability
     is_phantom: bool
@@ -55,7 +55,7 @@ class FunctionHandle(Struct, frozen=True):
 
 
 class Instantiation(Struct, frozen=True):
-    """A generic thing by its index, with the signature of its type arguments."""
+    """A generic definition by its index, with the signature of its type arguments."""
 
     target: int
     type_arguments: int
@@ -97,14 +97,14 @@ class EnumDefinition(Struct, frozen=True):
 
 
 class FieldHandle(Struct, frozen=True):
-    """A field by its struct definition and its place in it."""
+    """A field, by its struct definition and its position there."""
 
     struct: int
     field: int
 
 
 class VariantHandle(Struct, frozen=True):
-    """A variant by its enum definition (or enum instantiation) and its tag."""
+    """A variant, by its enum definition (or enum instantiation) and its tag."""
 
     enum: int
     tag: int
@@ -125,7 +125,7 @@ class Instruction(Struct, frozen=True):
 
 
 class JumpTable(Struct, frozen=True):
-    """Where VARIANT_SWITCH continues for each tag of the enum definition `enum`."""
+    """The targets of VARIANT_SWITCH for each tag of the enum definition `enum`."""
 
     enum: int
     offsets: tuple[int, ...]
@@ -150,7 +150,7 @@ class FunctionDefinition(Struct, frozen=True):
 
 
 class Metadata(Struct, frozen=True):
-    """Bytes under a key, which the VM does not look at."""
+    """A key with bytes, which the VM ignores."""
 
     key: bytes
     value: bytes
@@ -184,7 +184,7 @@ class CompiledModule(Struct, frozen=True):
 
     @property
     def address(self) -> bytes:
-        """The address that the module's own handle names: the original id of its package."""
+        """The address in the module's own handle: the original id of its package."""
         return self.addresses[self.module_handles[self.self_handle].address]
 
     @property
@@ -194,22 +194,22 @@ class CompiledModule(Struct, frozen=True):
 
     @property
     def datatype_names(self) -> list[str]:
-        """The names of its structs and then of its enums, in the order of their definitions."""
+        """The names of the structs and then of the enums, in the order of their definitions."""
         handles = [row.handle for row in self.struct_definitions]
         handles += [row.handle for row in self.enum_definitions]
         return [self.identifiers[self.datatype_handles[handle].name] for handle in handles]
 
     def module_id(self, handle: int) -> tuple[bytes, str]:
-        """Address and name of the module with this handle."""
+        """Return the address and name of the module with this handle."""
         module = self.module_handles[handle]
         return self.addresses[module.address], self.identifiers[module.name]
 
     def datatype_id(self, handle: int) -> tuple[bytes, str, str]:
-        """Address, module and name of the struct or enum with this handle."""
+        """Return the address, module and name of the struct or enum with this handle."""
         datatype = self.datatype_handles[handle]
         return *self.module_id(datatype.module), self.identifiers[datatype.name]
 
     def function_id(self, handle: int) -> tuple[bytes, str, str]:
-        """Address, module and name of the function with this handle."""
+        """Return the address, module and name of the function with this handle."""
         function = self.function_handles[handle]
         return *self.module_id(function.module), self.identifiers[function.name]

@@ -1,7 +1,7 @@
 """Modules without indices, so that two versions of one can be compared.
 
-Source: `move-binary-format/src/normalized.rs`. Everything is named by address, module and name,
-and code refers to what its operands stand for.
+Source: `move-binary-format/src/normalized.rs`. Definitions are identified by address, module and
+name, and the operands of code are replaced by the definitions that they refer to.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ class NormalizedDatatype(Struct, frozen=True):
 
 
 class NormalizedFunction(Struct, frozen=True):
-    """A function with its code: pairs of opcodes and what they refer to."""
+    """A function with its code: pairs of opcodes and resolved operands."""
 
     visibility: Visibility
     is_entry: bool
@@ -59,7 +59,7 @@ class NormalizedModule(Struct, frozen=True):
 
 
 def normalize(module: CompiledModule) -> NormalizedModule:
-    """A module without indices."""
+    """Return a module without indices."""
     return _Normalizer(module).module()
 
 
@@ -80,11 +80,13 @@ class _Normalizer:
             variants = ((None, self._fields(struct.fields or ())),)
             datatypes[self._datatype_name(struct.handle)] = self._datatype(struct.handle, variants)
         for enum in module.enum_definitions:
-            named = tuple(
+            variants_by_name = tuple(
                 (module.identifiers[variant.name], self._fields(variant.fields))
                 for variant in enum.variants
             )
-            datatypes[self._datatype_name(enum.handle)] = self._datatype(enum.handle, named)
+            datatypes[self._datatype_name(enum.handle)] = self._datatype(
+                enum.handle, variants_by_name
+            )
         return datatypes
 
     def _datatype_name(self, handle: int) -> str:
@@ -131,7 +133,8 @@ class _Normalizer:
     # --- Code
 
     def _code(self, code: Any) -> tuple[Any, ...]:
-        # The types of the locals follow from the instructions: the network does not compare them.
+        # The network does not compare the types of the locals, because the instructions determine
+        # them.
         if code is None:
             return ()
         tables = tuple(
@@ -193,7 +196,7 @@ class _Normalizer:
         return self._module.datatype_id(self._module.enum_definitions[index].handle)
 
 
-# What an operand of each kind stands for; those of other kinds are what they are.
+# The functions that resolve operands by kind. Operands of other kinds stay as they are.
 _MEANINGS: dict[OperandKind, Callable[[_Normalizer, int], Any]] = {
     OperandKind.CONSTANT: _Normalizer.constant,
     OperandKind.FIELD: _Normalizer.field,

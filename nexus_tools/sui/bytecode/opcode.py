@@ -1,4 +1,4 @@
-"""The instructions of the Move VM, and what the operand of each is.
+"""The instructions of the Move VM, and the kinds of their operands.
 
 Source: `Opcodes` in `move-binary-format/src/file_format_common.rs`, `Bytecode` in `file_format.rs`.
 """
@@ -8,7 +8,7 @@ from enum import IntEnum, StrEnum
 
 
 class Opcode(IntEnum):
-    """One instruction by its number in the file. Those on global storage are deprecated."""
+    """An instruction, by its number in the file; those on global storage are deprecated."""
 
     POP = 0x01
     RET = 0x02
@@ -99,20 +99,20 @@ class Opcode(IntEnum):
 
 
 class OperandKind(StrEnum):
-    """What an operand refers to: where that is a table of the module, the value is its name."""
+    """The kind of an operand; for an index of a module's table, the value is the table's name."""
 
     BRANCH = "branch"
     """Another instruction of the function, by its offset."""
     JUMP_TABLE = "jump_table"
     """A jump table of the function."""
     LOCAL = "local"
-    """A local of the function, the parameters first."""
+    """A local of the function; the parameters come first."""
     LITERAL = "literal"
-    """Nothing: the operand is the value itself, of `LITERAL_BYTES`."""
+    """The value itself, with `LITERAL_BYTES` bytes."""
     ELEMENT = "element"
-    """The signature that has the element type of a vector."""
+    """The signature with the element type of a vector."""
     ELEMENTS = "elements"
-    """The same, and a number of elements: a `VecOperand`."""
+    """The same with a number of elements: a `VecOperand`."""
     CONSTANT = "constants"
     FIELD = "field_handles"
     FIELD_INSTANTIATION = "field_instantiations"
@@ -125,7 +125,7 @@ class OperandKind(StrEnum):
 
     @property
     def is_instantiation(self) -> bool:
-        """Whether the instruction brings type arguments for a generic thing."""
+        """Whether the instruction provides type arguments for a generic definition."""
         return self.value.endswith("_instantiations")
 
 
@@ -159,7 +159,7 @@ _NAMES = {
     " UNPACK_VARIANT_GENERIC_IMM_REF UNPACK_VARIANT_GENERIC_MUT_REF",
 }
 OPERAND_KINDS: dict[Opcode, OperandKind] = dict(_kinds())
-"""What the operand of each instruction is that has one."""
+"""The operand kinds of the instructions that have an operand."""
 
 LITERAL_BYTES: dict[Opcode, int] = {
     Opcode.LD_U8: 1,
@@ -169,7 +169,7 @@ LITERAL_BYTES: dict[Opcode, int] = {
     Opcode.LD_U128: 16,
     Opcode.LD_U256: 32,
 }
-"""How many bytes a literal has, little-endian."""
+"""The number of bytes of a literal, which is little-endian."""
 
 DEPRECATED = frozenset(opcode for opcode in Opcode if opcode.name.endswith("_DEPRECATED"))
-"""The instructions of Move's own global storage, which can be read but not be run on Sui."""
+"""The instructions of Move's global storage, which can be parsed but not run on Sui."""

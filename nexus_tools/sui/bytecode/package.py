@@ -1,8 +1,8 @@
-"""Modules on their way into a package: what Sui asks of them, their new address, their digest.
+"""The publication of modules: Sui's requirements, the new address, and the package digest.
 
-A module is checked here beyond being well formed, and before it is verified. Source:
-`sui-protocol-config` (protocol versions 38 and later), `check_no_extraneous_bytes` in
-`move-binary-format/src/deserializer.rs`; natives are the framework's alone.
+These checks are for well-formed modules, before they are verified. Source: `sui-protocol-config`
+(protocol versions 38 and later), `check_no_extraneous_bytes` in
+`move-binary-format/src/deserializer.rs`. Only the framework may have natives.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ INIT = "init"
 """The name of the function that is called when its module is first published."""
 
 IDENTIFIER_LENGTH_MAX = 128
-# `binary_*` of the protocol: how many rows each table may have.
+# The maximum number of rows of each table, `binary_*` of the protocol.
 _ROWS_MAX = {
     "module_handles": 100,
     "datatype_handles": 300,
@@ -40,12 +40,12 @@ _ROWS_MAX = {
 }
 
 
-class UnpublishableModule(Exception):  # noqa: N818 - it says what the module is
-    """A well-formed module that Sui does not let anyone publish."""
+class UnpublishableModule(Exception):  # noqa: N818 - the name states the cause
+    """A well-formed module that Sui does not allow to be published."""
 
 
 def check_publishable(module: CompiledModule) -> None:
-    """Raise `UnpublishableModule` if the module breaks a rule of this file."""
+    """Raise `UnpublishableModule` if the module violates a rule of this file."""
     _check_limits(module)
     _check_not_native(module)
 
@@ -54,13 +54,14 @@ def _check_limits(module: CompiledModule) -> None:
     if module.version < VERSION_6:
         raise UnpublishableModule(f"version {module.version} of the format is too old")
     if module.metadata:
-        raise UnpublishableModule("the module carries metadata")
+        raise UnpublishableModule("the module contains metadata")
     for table, maximum in _ROWS_MAX.items():
         if len(getattr(module, table)) > maximum:
             raise UnpublishableModule(f"the module has more than {maximum} {table}")
     for identifier in module.identifiers:
         if len(identifier) > IDENTIFIER_LENGTH_MAX:
-            raise UnpublishableModule(f"the name {identifier[:16]}... is too long")
+            message = f"the name {identifier[:16]}... is longer than {IDENTIFIER_LENGTH_MAX}"
+            raise UnpublishableModule(message)
 
 
 def _check_not_native(module: CompiledModule) -> None:
@@ -71,7 +72,7 @@ def _check_not_native(module: CompiledModule) -> None:
 
 
 def has_init(module: CompiledModule) -> bool:
-    """Whether something runs when the module is first published."""
+    """Return whether a function runs when the module is first published."""
     rows = module.function_definitions
     return any(module.function_id(row.handle)[2] == INIT for row in rows)
 
@@ -80,16 +81,16 @@ _ADDRESS_SIZE = 32
 _UNPUBLISHED = bytes(_ADDRESS_SIZE)
 
 
-class AlreadyPublished(Exception):  # noqa: N818 - it says what the module is
-    """A module whose own address is not 0x0: it belongs to a package that has an id."""
+class AlreadyPublished(Exception):  # noqa: N818 - the name states the cause
+    """A module whose own address is not 0x0, so it belongs to a package with an id."""
 
 
 def relocate(data: bytes, address: bytes) -> bytes:
     """Replace the module's own address, which is 0x0, by the id of its package (32 bytes).
 
-    Modules of one package name each other by the same entry of the address table, so that it is
-    replaced for all of them. Raises `MalformedModule` or `AlreadyPublished`. Source:
-    `substitute_package_id` in Sui's `programmable_transactions/execution.rs`.
+    Modules of one package name each other by the same entry of the address table, so it is replaced
+    for all of them. Raises `MalformedModule` or `AlreadyPublished`. Source: `substitute_package_id`
+    in Sui's `programmable_transactions/execution.rs`.
     """
     return relocate_module(data, deserialize(data), address)[0]
 
@@ -97,15 +98,15 @@ def relocate(data: bytes, address: bytes) -> bytes:
 def relocate_module(
     data: bytes, module: CompiledModule, address: bytes
 ) -> tuple[bytes, CompiledModule]:
-    """As `relocate`, for bytes that were already read as `module`: bytes and module, relocated.
+    """Relocate bytes that were already read as `module`, and return both, relocated.
 
-    An address has no part in how the rest of a file is read, so that it is not read once more.
+    The address does not affect how the rest of the file is read, so the file is not read again.
     """
     if module.address != _UNPUBLISHED:
         raise AlreadyPublished(f"the module {module.name} has the address {module.address.hex()}")
     table, _ = read_header(data).tables[TableKind.ADDRESSES]
     index = module.module_handles[module.self_handle].address
-    # Rows of this table alone all have the same length.
+    # This is the only table whose rows all have the same length.
     start = table + index * _ADDRESS_SIZE
     addresses = (*module.addresses[:index], address, *module.addresses[index + 1 :])
     relocated = data[:start] + address + data[start + _ADDRESS_SIZE :]
@@ -113,26 +114,32 @@ def relocate_module(
 
 
 def with_addresses(data: bytes, places: Mapping[Address, Address]) -> bytes:
-    """A module that names other packages: those that stand for them are replaced, old -> new.
+    """Replace addresses of other packages in a module; `places` maps old addresses to new ones.
 
     Raises `MalformedModule`.
     """
     start, end = read_header(data).tables[TableKind.ADDRESSES]
-    rows = [Address(data[at : at + _ADDRESS_SIZE]) for at in range(start, end, _ADDRESS_SIZE)]
+    rows = [
+        Address(data[start_of_row : start_of_row + _ADDRESS_SIZE])
+        for start_of_row in range(start, end, _ADDRESS_SIZE)
+    ]
     return data[:start] + b"".join(places.get(row, row) for row in rows) + data[end:]
 
 
 def original_id(package: MovePackage) -> Address:
-    """The id of the package's first version, by which all modules name it.
+    """Return the id of the package's first version, which all modules use.
 
-    It is the address that the modules of every version have as their own; one is asked, the
-    shortest. Raises `MalformedModule`, and `ValueError` for a package without modules.
+    The modules of every version have it as their own address; the shortest module is read.
+
+    Raises:
+        MalformedModule: The module is malformed.
+        ValueError: The package has no modules.
     """
     return Address(own_address(min((data for _, data in package.modules), key=len)))
 
 
 def package_digest(modules: Iterable[bytes], dependencies: Iterable[bytes]) -> bytes:
-    """BLAKE2b-256 of the sorted hashes of the modules and ids of the dependencies (32 bytes each).
+    """Return BLAKE2b-256 of the sorted module hashes and dependency ids (32 bytes each).
 
     Source: `MovePackage::compute_digest_for_modules_and_deps` in `sui-types/src/move_package.rs`.
     """

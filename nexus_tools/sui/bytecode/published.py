@@ -1,4 +1,4 @@
-"""The modules of published packages, found by the names that other modules have for them."""
+"""The modules of published packages, by the names that other modules use."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -12,14 +12,14 @@ from nexus_tools.sui.types.object import MovePackage
 
 
 class PublishedModule(NamedTuple):
-    """A module as it is published, and the package that it is in."""
+    """A published module and its package."""
 
     package: MovePackage
     data: bytes
 
 
 def published_modules(packages: Iterable[MovePackage]) -> dict[ModuleId, PublishedModule]:
-    """The modules of packages by the address that they have in bytecode, and their name."""
+    """Return the modules of packages by their address in bytecode and their name."""
     return {
         (bytes(original_id(package)), name): PublishedModule(package, data)
         for package in packages
@@ -30,12 +30,16 @@ def published_modules(packages: Iterable[MovePackage]) -> dict[ModuleId, Publish
 def find_published(
     published: Mapping[ModuleId, PublishedModule], own: Iterable[CompiledModule] = ()
 ) -> Dependencies:
-    """What finds published modules, and those that are `own` and not published yet."""
+    """Return a function that finds published modules, and unpublished ones in `own`."""
     unpublished = {(module.address, module.name): module for module in own}
 
     @cache
     def find(module_id: ModuleId) -> CompiledModule | None:
-        found = published.get(module_id)
-        return unpublished.get(module_id) if found is None else deserialize(found.data)
+        published_module = published.get(module_id)
+        return (
+            unpublished.get(module_id)
+            if published_module is None
+            else deserialize(published_module.data)
+        )
 
     return find

@@ -1,4 +1,4 @@
-"""Types as modules write them: in signatures, fields and constants.
+"""Types as modules store them, in signatures, fields and constants.
 
 Source: `SignatureToken` in `move-binary-format/src/file_format.rs`.
 """
@@ -19,9 +19,9 @@ BOOL, U8, U16, U32, U64, U128, U256, ADDRESS, SIGNER = PRIMITIVES = (
     "signer",
 )
 INTEGER_BYTES = {U8: 1, U16: 2, U32: 4, U64: 8, U128: 16, U256: 32}
-"""The integers, with the bytes of their values in BCS, little-endian."""
+"""The sizes of integers in BCS, in bytes; they are little-endian."""
 CONSTANT_BYTES = {BOOL: 1, **INTEGER_BYTES, ADDRESS: 32}
-"""The primitives that constants may have, with the bytes of their values in BCS."""
+"""The sizes in BCS, in bytes, of the primitives that are allowed in constants."""
 
 
 class DatatypeToken(Struct, frozen=True):
@@ -45,25 +45,25 @@ class ReferenceToken(Struct, frozen=True):
 
 
 class TypeParameterToken(Struct, frozen=True):
-    """The `index`th type parameter of the function or datatype around it."""
+    """A type parameter of the enclosing function or datatype, by its index from 0."""
 
     index: int
 
 
-# A primitive is its Move name: bool, u8, u16, u32, u64, u128, u256, address or signer.
+# A primitive is stored as its Move name: bool, u8, u16, u32, u64, u128, u256, address or signer.
 SignatureToken = str | DatatypeToken | VectorToken | ReferenceToken | TypeParameterToken
 Signature = tuple[SignatureToken, ...]
 
 
 def preorder(token: SignatureToken) -> Iterator[SignatureToken]:
-    """A type and all types in it, the outer ones first."""
-    waiting = [token]
-    while waiting:
-        token = waiting.pop()
+    """Yield a type and all types in it, outer types first."""
+    pending = [token]
+    while pending:
+        token = pending.pop()
         yield token
         if isinstance(token, VectorToken):
-            waiting.append(token.element)
+            pending.append(token.element)
         elif isinstance(token, ReferenceToken):
-            waiting.append(token.target)
+            pending.append(token.target)
         elif isinstance(token, DatatypeToken):
-            waiting.extend(reversed(token.type_arguments))
+            pending.extend(reversed(token.type_arguments))

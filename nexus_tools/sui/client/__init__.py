@@ -1,4 +1,8 @@
-"""Talk to Sui: networks, wallets, reading objects, sending transactions, following events."""
+"""The Sui client: networks, wallets, reading objects, sending transactions and following events.
+
+Begin with `SuiClient` in `sui_client.py`. `Connection` calls the node, and `Sender` sends
+transactions.
+"""
 
 from nexus_tools.sui.client.any_loop_client import UnboundClient
 from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, GasSource

@@ -1,7 +1,7 @@
-"""A client without a lifetime: it needs no `async with`, and works in any event loop.
+"""A client that needs no `async with` and works in any event loop.
 
-For tests and notebooks, where nobody can say in which loop the next call is made, or when the last
-one was.
+It is for tests and notebooks, which do not know in which loop the next call is made or which call
+is the last.
 """
 
 import asyncio
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 class UnboundConnection(Connection):
     """One channel for all event loops and threads, opened by the first call.
 
-    It is a channel of threads, since one of `grpc.aio` belongs to the loop that opened it. It ends
-    with this object.
+    It uses the synchronous gRPC API, because a `grpc.aio` channel belongs to the loop that opened
+    it. The channel is closed with this object.
     """
 
     def open(self) -> None:
-        """Calls connect by themselves."""
+        """Do nothing: calls connect on demand."""
 
     async def close(self) -> None:
-        """Another call may come."""
+        """Do nothing: another call may follow."""
 
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
-        import grpc  # noqa: PLC0415 - the command line starts without it
+        import grpc  # noqa: PLC0415 - not needed to start the command line
 
         line = self._line = self._line or Line(self._open_channel(grpc))
         call = line.method(procedure).future(request, timeout=timeout_s)
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
-        def tell(_: Any) -> None:
-            with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
+        def notify(_: Any) -> None:
+            with suppress(RuntimeError):  # the loop was closed, so no caller waits
                 loop.call_soon_threadsafe(ended.set)
 
-        call.add_done_callback(tell)
+        call.add_done_callback(notify)
         try:
             await ended.wait()
         finally:
-            call.cancel()  # which does nothing to a call that has ended
+            call.cancel()  # no effect on a call that has ended
         if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED and line is self._line:
             self._line = None  # the next call connects anew
         response: Message = call.result()
@@ -55,7 +55,7 @@ class UnboundConnection(Connection):
         return response
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
-        """As a connection that is open: a stream has one of its own, in the loop that reads it."""
+        """Yield the frames of a stream on a connection of its own, in the loop that reads it."""
         connection = Connection(self.network, self.patience)
         connection.open()
         try:
@@ -67,7 +67,7 @@ class UnboundConnection(Connection):
 
 
 class UnboundClient(SuiClient):
-    """As `SuiClient`, without `async with`."""
+    """A `SuiClient` that needs no `async with`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The epoch of now: its number and gas price, which a transaction has to name."""
+"""The current epoch: its number and gas price, which every transaction has to name."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from nexus_tools.sui.client.connection.connection import Connection, mask
 from nexus_tools.sui.errors import UnreachableError
 
-_GOOD_FOR_S = 600.0
+_VALID_FOR_S = 600.0
 
 
 class Epoch(Struct, frozen=True):
@@ -26,16 +26,16 @@ async def read_epoch(connection: Connection) -> Epoch:
         raise UnreachableError(
             "gas_price_refused",
             f"the node at {connection.network.url} reports a gas price of {price} MIST,"
-            f" and this client accepts at most {limit} MIST",
-            hint="compare it with another node; if it is right,"
-            f" `nexus-tools config set max_gas_price {price}` accepts it",
+            f" but this client accepts at most {limit} MIST",
+            hint="compare it with another node; if it is correct, accept it with"
+            f" `nexus-tools config set max_gas_price {price}`",
             details={"gas_price_mist": price, "max_gas_price_mist": limit},
         )
     return Epoch(int(response.epoch.epoch), price)
 
 
 class KnownEpoch:
-    """The epoch as it was read some minutes ago at most: there is one in a day."""
+    """A cache of the current epoch, valid for ten minutes; an epoch lasts about a day."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -43,14 +43,14 @@ class KnownEpoch:
         self._read_at = 0.0
 
     async def get(self) -> Epoch:
-        """The epoch."""
+        """Return the current epoch, possibly from the cache."""
         now = asyncio.get_running_loop().time()
-        if self._epoch is None or now - self._read_at > _GOOD_FOR_S:
+        if self._epoch is None or now - self._read_at > _VALID_FOR_S:
             self._epoch = await read_epoch(self._connection)
             self._read_at = now
         return self._epoch
 
     async def read_again(self) -> Epoch:
-        """The epoch as it is now, whatever was known."""
+        """Read the current epoch again and replace the cached one."""
         self._epoch = None
         return await self.get()

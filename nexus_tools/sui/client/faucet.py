@@ -23,9 +23,9 @@ class Gift(Struct, frozen=True):
 
 
 def faucet_command(network: Network, owner: Address, mist: int | None = None) -> str | None:
-    """Return the command that has the network's faucet send an amount to an address.
+    """Return the command that requests SUI from the network's faucet for an address.
 
-    None without a faucet, or for a network that commands do not know.
+    Returns None if the network has no faucet, or no profile that commands could name.
     """
     if network.faucet_url is None or not network.has_profile:
         return None
@@ -36,9 +36,9 @@ def faucet_command(network: Network, owner: Address, mist: int | None = None) ->
 def how_to_fund(
     network: Network, owner: Address, mist: int | None = None, *, into_balance: bool = False
 ) -> str:
-    """What to do for an address that lacks so much at least, as a hint for people.
+    """Return a hint on how to send an address at least `mist`.
 
-    Faucets give coins: for its address balance somebody who has coins moves them there.
+    Faucets send coins. To fund the address balance, the owner of some coins has to deposit them.
     """
     amount = "SUI" if mist is None else f"{sui(mist)} or more"
     if into_balance:
@@ -51,7 +51,7 @@ def how_to_fund(
     if command is not None:
         return f"`{command}` sends it"
     if network.faucet_url is not None:
-        return f"send {amount} to {owner}: `nexus_tools.sui.client.request_sui` asks the faucet"
+        return f"send {amount} to {owner}, for example with `nexus_tools.sui.client.request_sui`"
     return f"send {amount} to {owner} on {network.name}"
 
 
@@ -62,17 +62,20 @@ async def request_sui(
     *,
     timeout_s: float = _TIMEOUT_S,
 ) -> tuple[Gift, ...]:
-    """Ask the network's faucet for SUI.
+    """Request SUI from the network's faucet.
 
-    A localnet gives exactly `amount_mist`; other faucets overlook it and give what they are set to.
-    Raises `faucet_missing`, `faucet_busy` or `faucet_failed`.
+    A localnet sends exactly `amount_mist`. Other faucets ignore it and send their configured
+    amount.
+
+    Raises:
+        NexusError: `faucet_missing`, `faucet_busy` or `faucet_failed`.
     """
-    import httpx  # noqa: PLC0415 - loaded when a faucet is asked
+    import httpx  # noqa: PLC0415 - only needed for faucets
 
     if network.faucet_url is None:
         raise NotFoundError(
             "faucet_missing",
-            f"{network.name} has no faucet",
+            f"{network.name} does not have a faucet",
             hint="send SUI to the address from another wallet",
         )
     fixed: dict[str, Any] = {"recipient": str(recipient)}
@@ -91,8 +94,8 @@ async def request_sui(
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         raise NotNowError(
             "faucet_busy",
-            f"the faucet of {network.name} has given enough for now",
-            hint="wait a few minutes, or use the web page of the faucet",
+            f"the faucet of {network.name} is rate limited",
+            hint="wait a few minutes, or use the faucet's web page",
         )
     return _gifts(network, response)
 
@@ -119,6 +122,6 @@ def _gifts(network: Network, response: Any) -> tuple[Gift, ...]:
 def _failed(network: Network, reason: str) -> UnreachableError:
     return UnreachableError(
         "faucet_failed",
-        f"the faucet of {network.name} at {network.faucet_url} gives nothing: {reason}",
+        f"the faucet of {network.name} at {network.faucet_url} failed: {reason}",
         hint="try again later, or check the faucet's URL",
     )

@@ -1,4 +1,4 @@
-"""Reading objects, fields and coins from a node, decoded from their BCS bytes."""
+"""Reading of objects, fields and coins from a node, decoded from their BCS bytes."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -15,35 +15,35 @@ from nexus_tools.sui.types.object import OBJECT, Object, ObjectReference
 from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag, coin_tag, parse_type_tag
 
 BATCH_OBJECTS = 50
-"""How many objects a node gives at once: `BatchGetObjects` of the reference node."""
+"""The maximum number of objects per `BatchGetObjects` request to the reference node."""
 
 PAGE_SIZE = 1000
 _PARALLEL_BATCHES = 8
 
 
 class Coin(Struct, frozen=True):
-    """A coin with its balance: MIST, for SUI."""
+    """A coin with its balance; MIST for SUI."""
 
     reference: ObjectReference
     balance: int
 
 
 class Balance(Struct, frozen=True):
-    """What an address has of a coin type, in coins and in its address balance: MIST, for SUI."""
+    """An address's amounts of a coin type, in coins and in its address balance; MIST for SUI."""
 
     in_coins: int
     in_address: int
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """The sum of both."""
         return self.in_coins + self.in_address
 
 
 class DynamicField(Struct, frozen=True):
     """A field of an object: the BCS bytes of its key and value, with their types.
 
-    A dynamic object field has a `child`, the object's id, and no value.
+    A dynamic object field has a `child`, the object's ID, and no value.
     """
 
     field_id: Address
@@ -55,9 +55,12 @@ class DynamicField(Struct, frozen=True):
 
 
 async def read_height(connection: Connection) -> int:
-    """The number of the newest checkpoint that the node has.
+    """Return the sequence number of the node's newest checkpoint.
 
-    Raises `wrong_chain`, if the connection is bound to a chain, whatever the headers say.
+    Raises:
+        UnreachableError: `wrong_chain`, if the connection is bound to a chain and the response
+        names
+            another one, even if the headers do not.
     """
     response = await connection.call("LedgerService/GetServiceInfo")
     if connection.chain_id is not None:
@@ -68,7 +71,7 @@ async def read_height(connection: Connection) -> int:
 async def read_object(
     connection: Connection, object_id: Address, version: int | None = None
 ) -> Object | None:
-    """A version of an object, by default the newest one, or None if there is none."""
+    """Return a version of an object, by default the newest, or None if it does not exist."""
     wanted = {} if version is None else {"version": version}
     try:
         response = await connection.call(
@@ -82,7 +85,7 @@ async def read_object(
 async def read_objects(
     connection: Connection, object_ids: Sequence[Address]
 ) -> tuple[Object | None, ...]:
-    """Many objects at once, None in place of those that do not exist."""
+    """Return several objects, with None for those that do not exist."""
     if len(object_ids) <= BATCH_OBJECTS:
         return tuple(await _read_batch(connection, object_ids)) if object_ids else ()
     slots = asyncio.Semaphore(_PARALLEL_BATCHES)
@@ -112,7 +115,7 @@ async def _read_batch(connection: Connection, batch: Sequence[Address]) -> list[
 async def iterate_owned(
     connection: Connection, owner: Address, object_type: StructTag | None
 ) -> AsyncGenerator[Object, None]:
-    """The objects of an address, page after page."""
+    """Yield the objects of an address, page by page."""
     token: bytes | None = None
     while True:
         response = await connection.call(
@@ -133,7 +136,7 @@ async def iterate_owned(
 async def read_coins(
     connection: Connection, owner: Address, coin_type: TypeTag = SUI, limit: int | None = None
 ) -> tuple[Coin, ...]:
-    """The coins of an address, at most `limit`."""
+    """Return at most `limit` coins of an address."""
     coins: list[Coin] = []
     async with aclosing(iterate_owned(connection, owner, coin_tag(coin_type))) as objects:
         async for value in objects:
@@ -144,22 +147,22 @@ async def read_coins(
 
 
 def coin_of(value: Object) -> Coin:
-    """An object of the type `0x2::coin::Coin`."""
+    """Return an object of the type `0x2::coin::Coin` as a coin."""
     return Coin(value.reference(), coin_balance(value))
 
 
 async def read_balance(connection: Connection, owner: Address, coin_type: TypeTag) -> Balance:
-    """What the coins and the address balance of an address hold."""
+    """Return the totals of an address's coins and address balance."""
     response = await connection.call(
         "StateService/GetBalance", owner=str(owner), coin_type=str(coin_type)
     )
-    # A node without address balances tells the sum alone.
+    # A node without address balances reports only the total.
     total, in_address = int(response.balance.balance), int(response.balance.address_balance)
     return Balance(total - in_address, in_address)
 
 
 async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[DynamicField, ...]:
-    """All dynamic fields of an object."""
+    """Return all dynamic fields of an object."""
     fields: list[DynamicField] = []
     token: bytes | None = None
     while True:
@@ -177,7 +180,7 @@ async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[
 
 
 async def read_package_versions(connection: Connection, package: Address) -> tuple[Address, ...]:
-    """The ids of all versions of a package, by any of them; the newest is the last."""
+    """Return the IDs of all versions of a package, the newest last; pass the ID of any of them."""
     versions: list[Address] = []
     token: bytes | None = None
     while True:

@@ -1,8 +1,8 @@
-"""Sending the transactions of one signer.
+"""The sender of one signer's transactions.
 
-One after another, or as many at a time as there are gas coins; those that the address balance pays
-for alone do not wait for coins. Those that name the same owned object always wait for each other,
-because its version changes with each of them.
+It sends them one after another, or as many at a time as there are gas coins. Transactions that only
+the address balance pays for do not wait for coins. Transactions that name the same owned object
+always wait for each other, because each of them changes its version.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ _ATTEMPTS = 10
 
 
 class Sender:
-    """Sends for one signer; `parallel` is how many transactions may be on their way at once."""
+    """A sender for one signer, with at most `parallel` transactions in flight."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Sender:
     async def execute(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> Executed:
-        """Send a transaction; raises as `SuiClient.execute` does."""
+        """Send a transaction; raises the errors of `SuiClient.execute`."""
         async with explains_refusal(self._connection, builder.commands):
             while True:
                 try:
@@ -96,7 +96,7 @@ class Sender:
                         raise await self._explained(error, builder, budget) from error
 
     async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
-        """What the transaction would do if it were sent now."""
+        """Simulate the transaction as it would be sent now."""
         try:
             return await self._try(source, lambda: self._attempts.simulate(builder, source))
         except ShortageError as error:
@@ -107,16 +107,16 @@ class Sender:
     async def build(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> TransactionData:
-        """The transaction as it would be sent now; raises as `SuiClient.execute` does."""
+        """Build the transaction as it would be sent now; raises as `SuiClient.execute`."""
         try:
             return await self._try(source, lambda: self._attempts.build(builder, budget, source))
         except ShortageError as error:
             raise await self._explained(error, builder, budget) from error
 
     async def merge(self, spared: TransactionBuilder | None = None) -> Executed | None:
-        """Merge as many coins as fit in a transaction, but none that `spared` names.
+        """Merge as many coins as fit in a transaction, except those that `spared` names.
 
-        Returns None if fewer than two are left, or if gas would take more than they hold.
+        Returns None if fewer than two are left, or if the gas would exceed their total.
         """
         spares = frozenset() if spared is None else spared.objects
         price = (await self._attempts.epoch.get()).gas_price
@@ -134,12 +134,12 @@ class Sender:
             return None
         await self._attempts.purse.forget_all()
         changes = executed.effects.changed_objects
-        deleted = [each for _, each in changes if each.operation is IdOperation.DELETED]
+        deleted = [change for _, change in changes if change.operation is IdOperation.DELETED]
         self._report_merge(executed, len(deleted) + 1)
         return executed
 
     async def learn(self, effects: TransactionEffects) -> None:
-        """Know what became of a transaction that was not sent here: money may be spent by it."""
+        """Apply the effects of a transaction that was sent elsewhere: it may have spent money."""
         self._known.learn_effects(effects)
         spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
         changed = (object_id for object_id, _ in effects.changed_objects)
@@ -159,7 +159,7 @@ class Sender:
             )
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Try again, with what is true today, while it fails because of something old."""
+        """Retry with current data while the attempt fails because of outdated data."""
         async with self._slots if source is GasSource.ANY else nullcontext():
             pauses = self._connection.patience.pauses()
             for left in reversed(range(_ATTEMPTS)):
@@ -171,19 +171,19 @@ class Sender:
                 except OutdatedError as outdated:
                     if not left:
                         raise outdated.refusal from None
-                    if left < _ATTEMPTS - 1:  # other programs keep using the same coins
+                    if left < _ATTEMPTS - 1:  # other programs use the same coins
                         await asyncio.sleep(next(pauses))
         raise AssertionError("at least one attempt is made")
 
-    # --- Too little, or too many coins
+    # --- Insufficient funds, or too many coins
 
     async def _is_scattered(self, error: ShortageError) -> bool:
-        """Whether the wallet has enough, in more coins than fit in one transaction."""
+        """Return whether the wallet has enough, but in more coins than fit in one transaction."""
         available = await self._available(error)
         return available > error.available and available >= (error.required or 0)
 
     async def _available(self, error: ShortageError) -> int:
-        """Return the MIST in all coins, where a transaction cannot take all of them."""
+        """Return the MIST in all coins if they do not fit in one transaction."""
         if error.source is GasSource.ADDRESS_BALANCE or not self._attempts.purse.has_more_coins:
             return error.available
         return (await read_balance(self._connection, self._signer.address, SUI)).total
@@ -191,14 +191,14 @@ class Sender:
     async def _explained(
         self, error: ShortageError, builder: TransactionBuilder, budget: int | None
     ) -> ShortageError:
-        """The error with the gas that a simulation shows, and a hint that leads to enough."""
+        """Return the error with the gas from a simulation and a hint for getting enough SUI."""
         source, required, gas = error.source, error.required, budget or 0
         available = await self._available(error)
         if budget is None:
             try:
                 simulated, taken, price = await self._attempts.simulate_unpaid(builder, source)
             except RefusedOnChainError:
-                pass  # the node simulates nothing without a payment
+                pass  # the node does not simulate without a payment
             else:
                 simulated.raise_for_status()
                 gas = with_margin(budget_for(simulated.cost, price))

@@ -1,4 +1,4 @@
-"""The client: everything that this project asks of a Sui node."""
+"""The client: every request that this project sends to a Sui node."""
 
 from base64 import b64decode
 from collections.abc import Sequence
@@ -59,13 +59,14 @@ from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag
 
 @checks_arguments
 class SuiClient:
-    """A connection to one node and, with a signer, the way to send transactions.
+    """A connection to one node that reads objects and, with a signer, sends transactions.
 
-    Use it in `async with`. `parallel` transactions of the signer are on their way at once, if it
-    has as many gas coins and they name no owned object in common; those that the address balance
-    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. If a transaction needs more coins
-    than fit in it, others merge coins first; `on_merge` receives each, which is logged otherwise.
+    Use it in `async with`. Up to `parallel` transactions of the signer are in flight at once, if it
+    has as many gas coins and they share no owned object. Transactions that the address balance pays
+    for (`gas=GasSource.ADDRESS_BALANCE`) do not count. If a transaction needs more coins than fit
+    in it, the client merges coins first and passes each such transaction to `on_merge`, or logs it.
     `on_send` receives every other transaction that `execute` signs, just before it is sent.
+
     Every method may raise `UnreachableError`.
     """
 
@@ -116,13 +117,13 @@ class SuiClient:
 
     @property
     def address(self) -> Address:
-        """The address that signs. Raises `signer_missing`."""
+        """The signer's address. Raises `signer_missing`."""
         return self._require_signer().address
 
     # --- The chain
 
     async def chain_id(self) -> str:
-        """The digest of the first checkpoint, in base58: it tells networks apart."""
+        """Return the chain ID: the digest of the first checkpoint in base58."""
         return await read_chain_id(self.connection)
 
     async def _check_chain(self) -> None:
@@ -131,30 +132,33 @@ class SuiClient:
             check_chain(self.network.url, await self.chain_id(), expected)
 
     async def now_ms(self) -> int:
-        """The time as Move code reads it from the `Clock`, in ms since 1970."""
+        """Return the time that Move code reads from the `Clock`, in ms since 1970."""
         value = await self.object(CLOCK)
         assert value is not None
         return clock_ms(value)
 
     async def gas_price(self) -> int:
-        """The reference gas price of this epoch, in MIST per unit."""
+        """Return the reference gas price of the current epoch, in MIST per unit."""
         return (await read_epoch(self.connection)).gas_price
 
     async def protocol_version(self) -> int:
-        """The version of the protocol that the network follows in this epoch."""
+        """Return the protocol version of the network in the current epoch."""
         fields = mask("protocol_config.protocol_version")
         response = await self.connection.call("LedgerService/GetEpoch", read_mask=fields)
         return int(response.epoch.protocol_config.protocol_version)
 
     async def latest_checkpoint(self) -> int:
-        """The number of the newest checkpoint that the node has.
+        """Return the sequence number of the node's newest checkpoint.
 
-        Raises `wrong_chain`, if the connection is bound to a chain, whatever the headers say.
+        Raises:
+            UnreachableError: `wrong_chain`, if the connection is bound to a chain and the response
+            names
+                another one, even if the headers do not.
         """
         return await read_height(self.connection)
 
     async def checkpoint_time_ms(self, sequence_number: int) -> int:
-        """When a checkpoint was made, in ms since 1970. Raises `not_found`."""
+        """Return the time of a checkpoint, in ms since 1970. Raises `not_found`."""
         response = await self.connection.call(
             "LedgerService/GetCheckpoint",
             sequence_number=sequence_number,
@@ -165,9 +169,9 @@ class SuiClient:
     # --- Objects
 
     async def object(self, object_id: Address, version: int | None = None) -> Object | None:
-        """The newest version of an object or a package; None if there is none.
+        """Return the newest version of an object or a package, or None if it does not exist.
 
-        Of an earlier `version` None may mean as well that the node has forgotten it.
+        For an earlier `version`, None may also mean that the node has pruned it.
         """
         value = await read_object(self.connection, object_id, version)
         if version is None:
@@ -175,42 +179,43 @@ class SuiClient:
         return value
 
     async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:
-        """Many objects, in the order of the ids; None in place of those that do not exist."""
+        """Return objects in the order of the IDs, with None for those that do not exist."""
         values = await read_objects(self.connection, object_ids)
-        if len(values) <= BATCH_OBJECTS:  # a long list would make the client forget the rest
+        if len(values) <= BATCH_OBJECTS:  # a longer list would evict the rest of the cache
             self._known.learn_shared(values)
         return values
 
     async def owned_objects(
         self, owner: Address, object_type: StructTag | None = None
     ) -> tuple[Object, ...]:
-        """All objects of an address, or those of one type."""
+        """Return all objects of an address, or only those of one type."""
         objects = iterate_owned(self.connection, owner, object_type)
         return tuple([value async for value in objects])
 
     async def dynamic_fields(self, parent: Address) -> tuple[DynamicField, ...]:
-        """All dynamic fields of an object."""
+        """Return all dynamic fields of an object."""
         return await read_dynamic_fields(self.connection, parent)
 
     async def package_versions(self, package: Address) -> tuple[Address, ...]:
-        """The ids of all versions of a package, by any of them; the newest is the last.
+        """Return the IDs of all versions of a package, the newest last; pass the ID of any of them.
 
         Raises `not_found`.
         """
         return await read_package_versions(self.connection, package)
 
     async def balance(self, owner: Address, coin_type: TypeTag = SUI) -> int:
-        """What an address has of a coin type, in coins and address balance: MIST, for SUI."""
+        """Return an address's total of a coin type, in coins and address balance; MIST for SUI."""
         return (await self.balance_parts(owner, coin_type)).total
 
     async def balance_parts(self, owner: Address, coin_type: TypeTag = SUI) -> Balance:
-        """How much of it is in coins, and how much in the address balance."""
+        """Return an address's amounts of a coin type in coins and in the address balance."""
         return await read_balance(self.connection, owner, coin_type)
 
     async def check_balance(self, required_mist: int, gas_mist: int = 0) -> None:
         """Raise `not_enough_sui` if the signer has less than `required_mist`.
 
-        Call it before the first of several transactions. The error names `gas_mist` besides.
+        Call it before the first of several transactions. The error also reports `gas_mist`, the gas
+        that is needed in addition.
         """
         available = await self.balance(self.address)
         if available < required_mist:
@@ -220,28 +225,28 @@ class SuiClient:
             raise error
 
     async def coins(self, owner: Address, coin_type: TypeTag = SUI) -> tuple[Coin, ...]:
-        """The coins of an address."""
+        """Return the coins of an address."""
         return await read_coins(self.connection, owner, coin_type)
 
     # --- Transactions
 
     async def transaction(self, digest: Digest) -> Executed | None:
-        """An executed transaction, failed ones included; None if the node knows none."""
+        """Return an executed or failed transaction, or None if the node does not know it."""
         return await read_transaction(self.connection, digest)
 
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
     ) -> Simulated:
-        """What `execute` would do now, with the signer's own gas; nothing is signed.
+        """Return what `execute` would do now, with the signer's own gas; nothing is signed.
 
-        The simulation of a transaction that fails is returned like any other.
+        The simulation of a failing transaction is returned like any other.
         """
         return await self._require_sender().simulate(builder, gas)
 
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
     ) -> Simulated:
-        """Run commands for their return values: no gas, no signer, whoever owns the objects."""
+        """Run commands for their return values, without gas, signer or ownership checks."""
         who = sender or (ZERO if self._signer is None else self._signer.address)
         kind = builder.finish(await resolve(self.connection, self._known, builder, None))
         gas = GasData((), who, await self.gas_price(), MAX_BUDGET_MIST)
@@ -255,30 +260,34 @@ class SuiClient:
         budget: int | None = None,
         gas: GasSource = GasSource.ANY,
     ) -> Executed:
-        """Sign a transaction and have it executed; returns only if it succeeded.
+        """Sign a transaction and execute it; return only if it succeeded.
 
-        Coins pay for it, and what they lack comes from the signer's address balance. That pays
-        alone with `GasSource.ADDRESS_BALANCE`, for any number of transactions side by side; they
-        cannot use the gas coin.
+        Coins pay for it, and the signer's address balance pays the remainder. With
+        `GasSource.ADDRESS_BALANCE`, only the address balance pays. Any number of such transactions
+        may be in flight, but their commands cannot use the gas coin.
 
-        Without a `budget` (MIST) it is simulated first: what would fail is never signed. Raises
-        `RefusedOnChainError` (see `execution_failure.raise_for_status`) if it fails or would fail,
-        `object_unknown`, `object_not_yours`, `not_enough_sui`, `gas_coin_used`,
-        `address_balances_off` or `signer_missing`.
+        Without a `budget` (MIST), the transaction is simulated first, and one that would fail is
+        never signed.
+
+        Raises:
+            RefusedOnChainError: The transaction fails or would fail; see
+                `execution_failure.raise_for_status`.
+            NexusError: `object_unknown`, `object_not_yours`, `not_enough_sui`, `gas_coin_used`,
+                `address_balances_off` or `signer_missing`.
         """
         return await self._require_sender().execute(builder, budget, gas)
 
     async def merge_coins(self) -> tuple[Executed, ...]:
-        """Merge the signer's coins of SUI, in as many transactions as it takes.
+        """Merge the signer's SUI coins, in as many transactions as necessary.
 
-        Coins that hold less than the gas of merging them are left. Raises as `execute`.
+        Coins that hold less than the gas for merging them stay. Raises the errors of `execute`.
         """
         merged: list[Executed] = []
         while (executed := await self._require_sender().merge()) is not None:
             merged.append(executed)
         return tuple(merged)
 
-    # --- Transactions that go from hand to hand
+    # --- Transactions that other parties sign or send
 
     async def build(
         self,
@@ -288,12 +297,12 @@ class SuiClient:
         sender: Address | None = None,
         gas: GasSource = GasSource.ANY,
     ) -> bytes:
-        """The bytes of a transaction with gas, as `execute` would sign them: for others to sign.
+        """Return the bytes that `execute` would sign, with gas, for other signers.
 
-        The client needs no key for another `sender`, who pays. The bytes hold as long as nothing
-        changes the objects and coins that they name; where the address balance pays, until the end
-        of the next epoch, and as long as it has the sum of the budgets that are under way. Raises
-        as `execute`.
+        The client needs no key for another `sender`, who pays. The bytes stay valid until the
+        objects and coins that they name change. If the address balance pays, they are valid until
+        the end of the next epoch, and only while the balance covers the budgets of all transactions
+        in flight. Raises the errors of `execute`.
         """
         builds = self._require_sender() if sender is None else self._sender_without_key(sender)
         return (await builds.build(builder, budget, gas)).encode()
@@ -301,14 +310,17 @@ class SuiClient:
     async def execute_transaction(
         self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()
     ) -> Executed:
-        """Have the bytes of a transaction executed that anybody built; texts are base64.
+        """Execute transaction bytes that any party built; strings are base64.
 
-        Without signatures, the client's key signs. Returns only if the transaction succeeded.
-        Raises `bytes_invalid`, `signer_missing`, and `RefusedOnChainError` as `execute` does. The
-        same bytes are executed at most once, so you may send them again.
+        Without signatures, the client's key signs. The method returns only if the transaction
+        succeeded. The same bytes are executed at most once, so you may send them again.
+
+        Raises:
+            NexusError: `bytes_invalid` or `signer_missing`.
+            RefusedOnChainError: As for `execute`.
         """
         encoded = _bytes_of(transaction)
-        signed = [_bytes_of(each) for each in signatures]
+        signed = [_bytes_of(signature) for signature in signatures]
         if not signed:
             signed = [self._require_signer().sign(encoded)]
         executed = await self._send_bytes(encoded, signed)
@@ -318,7 +330,7 @@ class SuiClient:
         return executed
 
     async def _send_bytes(self, encoded: bytes, signatures: Sequence[bytes]) -> Executed:
-        """Return what was executed, even if the node lost an answer and refused the repetition."""
+        """Return the executed transaction, even if its answer was lost and a retry refused."""
         digest = transaction_digest(encoded)
         with in_doubt(digest):
             try:
@@ -346,25 +358,25 @@ class SuiClient:
 
 
 class _NoKey:
-    """Whoever builds transactions for an address that others sign for."""
+    """A signer without a key, for transactions that other parties sign."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
 
-    def sign(self, transaction: bytes) -> bytes:  # noqa: ARG002 - as every `Signer`
-        """Raises `signer_missing`."""
+    def sign(self, transaction: bytes) -> bytes:  # noqa: ARG002 - the interface of `Signer`
+        """Raise `signer_missing`."""
         raise _no_signer()
 
 
 def _bytes_of(value: bytes | str) -> bytes:
-    """Bytes as they are, or from base64. Raises `bytes_invalid`."""
+    """Return bytes unchanged, or decode base64. Raises `bytes_invalid`."""
     try:
         return b64decode(value, validate=True) if isinstance(value, str) else value
     except ValueError:
         raise ValidationError(
             "bytes_invalid",
-            "the text of a transaction or a signature is not base64",
-            hint="give bytes, or the base64 that pysui and the TypeScript SDK give",
+            "expected bytes or base64 for a transaction or a signature, got another string",
+            hint="pass bytes, or base64 as pysui and the TypeScript SDK return it",
         ) from None
 
 

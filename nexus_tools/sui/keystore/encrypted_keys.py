@@ -1,9 +1,9 @@
-"""Keys that a passphrase opens: in a file of their own beside the keystore.
+"""Keys that are encrypted with a passphrase, in a file beside the keystore.
 
-The Sui CLI refuses a whole keystore for one entry that it cannot decode (its `keystore.rs`): no
-entry of its file can be encrypted. Each key is encrypted by itself, with AES-256-GCM under a key
-that scrypt (RFC 7914) makes of the passphrase; the public half, which stands beside it in the file,
-is authenticated with it.
+The Sui CLI rejects a whole keystore if it cannot decode one entry (its `keystore.rs`), so the
+keystore itself cannot contain encrypted entries. Each key is encrypted separately with AES-256-GCM
+under a key that scrypt (RFC 7914) derives from the passphrase. The public key, which is stored
+beside it, is authenticated as associated data.
 """
 
 import secrets
@@ -22,7 +22,7 @@ from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS
 from nexus_tools.sui.types.address import Address
 
 COST = 2**17
-"""Scrypt's N: with r = 8, 128 MiB and some tenths of a second for each guess."""
+"""Scrypt's N. With r = 8, each guess takes 128 MiB and some tenths of a second."""
 
 _MAX_COST = 2**20
 _BLOCK_SIZE, _PARALLEL = 8, 1
@@ -30,11 +30,11 @@ _KEY_LENGTH, _SALT_LENGTH, _NONCE_LENGTH = 32, 16, 12
 
 
 class EncryptedKey(Struct, frozen=True):
-    """A key pair whose secret half is encrypted; bytes are base64, as JSON has them."""
+    """A key pair with an encrypted secret; bytes are base64 because the file is JSON."""
 
     alias: str
     public_key_base64: str
-    """The flag of the scheme and the public key, as the Sui CLI writes them beside an alias."""
+    """The scheme's flag and the public key, in the Sui CLI's format for aliases."""
 
     scrypt_cost: int
     salt_base64: str
@@ -44,12 +44,12 @@ class EncryptedKey(Struct, frozen=True):
     @classmethod
     def encrypt(cls, key: KeyPair, alias: str, passphrase: str) -> "EncryptedKey":
         """Encrypt a key. Raises `passphrase_empty`."""
-        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - when it is used
+        from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - only loaded on use
             AESGCM,
         )
 
         if not passphrase:
-            message = "an empty passphrase protects nothing"
+            message = "the passphrase is empty"
             raise UsageError("passphrase_empty", message, hint="choose several words")
         public = _base64(bytes([key.scheme]) + key.public_key)
         salt, nonce = secrets.token_bytes(_SALT_LENGTH), secrets.token_bytes(_NONCE_LENGTH)
@@ -58,8 +58,8 @@ class EncryptedKey(Struct, frozen=True):
         return cls(alias, public, COST, _base64(salt), _base64(nonce), _base64(secret))
 
     def decrypt(self, passphrase: str) -> KeyPair:
-        """The key. Raises `passphrase_wrong`."""
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - when it is used
+        """Decrypt the key. Raises `passphrase_wrong`."""
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - only loaded on use
         from cryptography.hazmat.primitives.ciphers.aead import (  # noqa: PLC0415 - as above
             AESGCM,
         )
@@ -73,14 +73,14 @@ class EncryptedKey(Struct, frozen=True):
         except InvalidTag:
             raise NotAllowedError(
                 "passphrase_wrong",
-                f"the passphrase does not open the key {self.alias}",
-                hint="mind capitals and the layout of the keyboard; nobody can reset it",
+                f"the passphrase of the key {self.alias} is wrong",
+                hint="check capitals and the keyboard layout; a passphrase cannot be reset",
             ) from None
         return KeyPair.from_secret(self.scheme, secret)
 
     @property
     def scheme(self) -> SignatureScheme:
-        """How the key signs."""
+        """The signature scheme of the key."""
         return SignatureScheme(self._public[0])
 
     @property
@@ -99,37 +99,39 @@ class EncryptedKey(Struct, frozen=True):
 
 
 def read_encrypted(value: Any) -> EncryptedKey:
-    """Read an entry of a file of encrypted keys. Raises `key_invalid`."""
+    """Parse an entry of a file of encrypted keys. Raises `key_invalid`."""
     try:
         key = msgspec.convert(value, EncryptedKey, strict=True)
         _check(key)
     except (ValueError, KeyError, IndexError, msgspec.MsgspecError) as error:
-        raise ValidationError("key_invalid", f"it is not an encrypted key: {error}") from None
+        raise ValidationError(
+            "key_invalid", f"the entry is not an encrypted key: {error}"
+        ) from None
     return key
 
 
 def _check(key: EncryptedKey) -> None:
-    """Raise `ValueError` or `KeyError` for what is no key of ours."""
+    """Raise `ValueError` or `KeyError` if this is not a valid encrypted key."""
     cost = key.scrypt_cost
-    # What asks for all memory would end the process.
+    # A higher cost could exhaust the memory and end the process.
     if not 2 <= cost <= _MAX_COST or cost & (cost - 1):
-        raise ValueError(f"the cost {cost} is out of bounds")
+        raise ValueError(f"expected a power of 2 between 2 and {_MAX_COST} as cost, got {cost}")
     for text in (key.salt_base64, key.nonce_base64, key.secret_base64):
         b64decode(text, validate=True)
     if len(key.public_key) != PUBLIC_KEY_LENGTHS[key.scheme]:
-        raise ValueError(f"the public key of {key.alias[:80]} has another length")
+        raise ValueError(f"the public key of {key.alias[:80]} has the wrong length")
 
 
 def write_encrypted(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
-    """Return the text of a file with these keys, and with other entries as they are."""
+    """Return the text of a file with these keys and other, unchanged entries."""
     return msgspec.json.format(msgspec.json.encode([*keys, *others])).decode() + "\n"
 
 
 def _derived(passphrase: str, salt: bytes, cost: int) -> bytes:
-    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt  # noqa: PLC0415 - when it is used
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt  # noqa: PLC0415 - only loaded on use
 
     kdf = Scrypt(salt=salt, length=_KEY_LENGTH, n=cost, r=_BLOCK_SIZE, p=_PARALLEL)
-    # The same letters come in different forms from different keyboards.
+    # Different keyboards produce different forms of the same letters.
     return kdf.derive(unicodedata.normalize("NFC", passphrase).encode())
 
 

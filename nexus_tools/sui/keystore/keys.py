@@ -1,7 +1,7 @@
-"""Keys that sign transactions, and the forms in which people keep them.
+"""Keys that sign transactions, and their import and export formats.
 
-Sources: SLIP-0010 and BIP-39 for mnemonics, `sui-types/src/crypto.rs` for the keystore's
-`flag || secret`, SIP-15 for `suiprivkey…`. The arithmetic is that of pysui's `pysui_fastcrypto`.
+Sources: SLIP-0010 and BIP-39 for mnemonics, `sui-types/src/crypto.rs` for the keystore's `flag ||
+secret`, SIP-15 for `suiprivkey…`. The cryptography is that of pysui's `pysui_fastcrypto`.
 """
 
 import re
@@ -36,14 +36,14 @@ _DERIVATION_PATHS = {
 
 
 class Signer(Protocol):
-    """Whoever signs for an address: a key in memory, a hardware wallet, a service."""
+    """A signer for an address: a key in memory, a hardware wallet or a service."""
 
     @property
     def address(self) -> Address:
-        """The address that is signed for."""
+        """The address that the signer signs for."""
 
     def sign(self, transaction: bytes) -> bytes:
-        """The serialized signature (flag, signature, public key) of a `TransactionData`'s bytes."""
+        """Return the signature (flag, signature, public key) of `TransactionData` bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,33 +56,33 @@ class KeyPair:
 
     @classmethod
     def new(cls) -> "KeyPair":
-        """A new key of the scheme Ed25519, which is kept nowhere."""
+        """Create an Ed25519 key, which is not stored."""
         return cls.from_secret(SignatureScheme.ED25519, secrets.token_bytes(SECRET_LENGTH))
 
     @classmethod
     def from_secret(cls, scheme: SignatureScheme, secret: bytes) -> "KeyPair":
-        """The key with these 32 secret bytes. Raises `key_invalid`."""
+        """Return the key with these 32 secret bytes. Raises `key_invalid`."""
         if scheme not in _DERIVATION_PATHS or len(secret) != SECRET_LENGTH:
-            raise _bad_key("a key is a scheme's flag and 32 bytes")
-        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+            raise _bad_key("expected a scheme's flag and 32 bytes")
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         entry = b64encode(bytes([scheme]) + secret).decode()
         try:
             _, public_key, _ = pysui_fastcrypto.keys_from_keystring(entry)
         except ValueError:
-            raise _bad_key(f"the bytes are no secret of the scheme {scheme.name}") from None
+            raise _bad_key(f"the bytes are not a secret of the scheme {scheme.name}") from None
         return cls(scheme, secret, bytes(public_key))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "KeyPair":
-        """Read a flag and the secret. Raises `key_invalid`."""
+        """Parse a flag and a secret. Raises `key_invalid`."""
         if not data or data[0] not in SignatureScheme._value2member_map_:
-            raise _bad_key("it does not begin with the flag of a signature scheme")
+            raise _bad_key("it does not start with the flag of a signature scheme")
         return cls.from_secret(SignatureScheme(data[0]), data[1:])
 
     @classmethod
     def from_keystore(cls, entry: str) -> "KeyPair":
-        """Read an entry of a Sui keystore: base64 of flag and secret. Raises `key_invalid`."""
+        """Parse an entry of a Sui keystore: base64 of flag and secret. Raises `key_invalid`."""
         try:
             data = b64decode(entry, validate=True)
         except (Base64Error, ValueError, TypeError):
@@ -91,8 +91,8 @@ class KeyPair:
 
     @classmethod
     def from_bech32(cls, text: str) -> "KeyPair":
-        """Read `suiprivkey1…`. Raises `key_invalid`."""
-        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+        """Parse `suiprivkey1…`. Raises `key_invalid`."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         try:
             flag, _, secret = pysui_fastcrypto.decode_bech32(text, _BECH32_PREFIX)
@@ -104,33 +104,33 @@ class KeyPair:
     def from_mnemonic(
         cls, words: str, scheme: SignatureScheme = SignatureScheme.ED25519
     ) -> "KeyPair":
-        """The first key of a mnemonic, as Sui wallets derive it. Raises `key_invalid`."""
-        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+        """Return the first key of a mnemonic, derived as Sui wallets do. Raises `key_invalid`."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         if scheme not in _DERIVATION_PATHS:
-            raise _bad_key(f"no key of the scheme {scheme.name} is derived from a mnemonic")
+            raise _bad_key(f"keys of the scheme {scheme.name} cannot be derived from a mnemonic")
         phrase = " ".join(words.lower().split())
         try:
             _, secret = pysui_fastcrypto.keys_from_mnemonics(
                 scheme, _DERIVATION_PATHS[scheme], phrase
             )
         except ValueError:
-            raise _bad_key("the words are no BIP-39 mnemonic: check their spelling") from None
+            raise _bad_key("the words are not a BIP-39 mnemonic: check their spelling") from None
         return cls.from_secret(scheme, bytes(secret))
 
     @classmethod
     def parse(cls, text: str) -> "KeyPair":
-        """Read a `suiprivkey…`, the words of a mnemonic (ED25519) or a keystore's entry.
+        """Parse a `suiprivkey…`, a mnemonic (ED25519) or a keystore entry.
 
-        Raises `key_invalid`, without a word of the text.
+        Raises `key_invalid`; the error does not contain any part of the text.
         """
         text = text.strip()
         if text.startswith(_BECH32_PREFIX):
             return cls.from_bech32(text)
         if _HEXADECIMAL.fullmatch(text):
             raise _bad_key(
-                "it is hexadecimal, and does not say of which scheme it is;"
-                " `sui keytool convert` makes a suiprivkey… of an Ed25519 key"
+                "it is hexadecimal and does not name its scheme;"
+                " convert an Ed25519 key to a suiprivkey… with `sui keytool convert`"
             )
         return cls.from_mnemonic(text) if " " in text else cls.from_keystore(text)
 
@@ -140,8 +140,8 @@ class KeyPair:
         return key_address(self.scheme, self.public_key)
 
     def sign(self, transaction: bytes) -> bytes:
-        """The serialized signature of the BCS bytes of a `TransactionData`."""
-        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+        """Return the serialized signature of the BCS bytes of a `TransactionData`."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         encoded = b64encode(transaction).decode()
         return bytes(
@@ -149,19 +149,19 @@ class KeyPair:
         )
 
     def to_keystore(self) -> str:
-        """The entry of a Sui keystore. It is a secret."""
+        """Return the entry of a Sui keystore. It is a secret."""
         return b64encode(bytes([self.scheme]) + self.secret).decode()
 
     def to_bech32(self) -> str:
-        """The text `suiprivkey…`. It is a secret."""
-        import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+        """Return the key as `suiprivkey…`. It is a secret."""
+        import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         data = bytes([self.scheme]) + self.secret
         return str(pysui_fastcrypto.encode_bech32(data, _BECH32_PREFIX))
 
 
 class MultiSigSigner(Struct, frozen=True):
-    """Signs for a multisig's address, which several keys share, with the members at hand.
+    """A signer for a multisig address that several keys share, with the available members.
 
     committee = MultiSigPublicKey.of((MultiSigMember(key.scheme, key.public_key), ...), threshold)
     signer = MultiSigSigner(committee, (key, ...))
@@ -172,21 +172,22 @@ class MultiSigSigner(Struct, frozen=True):
 
     @property
     def address(self) -> Address:
-        """The address of all members together."""
+        """The multisig address of the committee."""
         return self.public_key.address()
 
     def sign(self, transaction: bytes) -> bytes:
-        """The serialized signature of the BCS bytes of a `TransactionData`.
+        """Return the serialized signature of the BCS bytes of a `TransactionData`.
 
-        Raises `multisig_not_enough` if the members at hand weigh less than the threshold.
+        Raises `multisig_not_enough` if the weights of the available members are below the
+        threshold.
         """
         signatures = [member.sign(transaction) for member in self.members]
         return MultiSig.combine(self.public_key, signatures).encode()
 
 
 def new_mnemonic() -> str:
-    """Twelve words that a key is derived from. They are a secret."""
-    import pysui_fastcrypto  # noqa: PLC0415 - native code, loaded when a key is used
+    """Return twelve random words from which a key can be derived. They are a secret."""
+    import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
     return str(pysui_fastcrypto.generate_mnemonic_phrase("12"))
 
@@ -195,5 +196,5 @@ def _bad_key(reason: str) -> ValidationError:
     return ValidationError(
         "key_invalid",
         f"the key cannot be read: {reason}",
-        hint="give a suiprivkey…, an entry of a Sui keystore, or a mnemonic",
+        hint="use a suiprivkey…, an entry of a Sui keystore, or a mnemonic",
     )

@@ -1,8 +1,9 @@
-"""Networks and keys of pysui: those in its file, and those that a program of its user has chosen.
+"""Networks and keys of pysui: from its file, or from a configuration object of a program.
 
-`PysuiConfig.json` has groups, each with a protocol, profiles (networks) and keys, of which aliases
-and secrets are two lists in one order (pysui 1.5, `sui_common/config/confgroup.py`). pysui itself
-is not imported, which would take 0.4 s: who gives us an object of it has done so.
+`PysuiConfig.json` contains groups. Each group has a protocol, profiles (networks) and keys; aliases
+and secrets are two lists in the same order (pysui 1.5, `sui_common/config/confgroup.py`). pysui
+itself is not imported, because that takes 0.4 s. A program that passes a configuration object has
+imported it.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from nexus_tools.sui.support.text_file import without_mark
 from nexus_tools.sui.types.address import Address
 
 _GRPC = 2
-_UNSAID = 3  # pysui then goes by the name of the group
+_UNSPECIFIED = 3  # pysui then decides by the name of the group
 _GRPC_GROUP = "sui_grpc_config"
 
 
@@ -51,16 +52,16 @@ class _Group(Struct, frozen=True):
     alias_list: list[_Alias] = []
     key_list: list[_Secret] = []
     profiles: list[_Profile] = []
-    protocol: int = _UNSAID
+    protocol: int = _UNSPECIFIED
 
     @property
     def speaks_grpc(self) -> bool:
-        """Whether its profiles are URLs of gRPC."""
-        unsaid = self.protocol == _UNSAID and self.group_name == _GRPC_GROUP
-        return unsaid or self.protocol == _GRPC
+        """Whether its profiles are gRPC URLs."""
+        is_grpc_by_name = self.protocol == _UNSPECIFIED and self.group_name == _GRPC_GROUP
+        return is_grpc_by_name or self.protocol == _GRPC
 
     def read_keys(self) -> Iterator[tuple[str, KeyPair | ValidationError]]:
-        """The keys with their aliases; an error for one that cannot be read."""
+        """Yield the aliases with their keys, or with an error for an unreadable key."""
         for alias, secret in zip(self.alias_list, self.key_list, strict=False):
             try:
                 yield alias.alias, KeyPair.parse(secret.private_key_base64)
@@ -73,39 +74,39 @@ class _PysuiConfig(Struct, frozen=True):
 
 
 class PysuiFiles:
-    """What is in the folder of pysui, `~/.pysui`; without a folder, nothing."""
+    """The contents of pysui's folder, `~/.pysui`; empty if the folder is missing."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "PysuiConfig.json"
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """The profiles of the groups that speak gRPC. Raises `pysui_files_invalid`."""
+        """The profiles of the gRPC groups. Raises `pysui_files_invalid`."""
         groups = (group for group in self._config.groups if group.speaks_grpc)
         profiles = (profile for group in groups for profile in group.profiles)
         return tuple(replace(_network(profile), has_profile=True) for profile in profiles)
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The keys of all groups. Raises `pysui_files_invalid`."""
+        """The accounts of all groups. Raises `pysui_files_invalid`."""
         accounts = (
             Account(key.address, alias, key.scheme, active=False) for alias, key in self._keys
         )
         return tuple(dict.fromkeys(accounts))
 
     def key(self, address: Address) -> KeyPair:
-        """The key of one of the accounts."""
+        """Return the key of one of the accounts."""
         return next(key for _, key in self._keys if key.address == address)
 
     def check_protocol(self, name: str) -> None:
-        """Raises `network_not_grpc` if this is a profile of another protocol alone."""
+        """Raise `network_not_grpc` if a profile of this name uses another protocol."""
         for group in self._config.groups:
             if name in (profile.profile_name for profile in group.profiles):
                 _require_grpc(group, name)
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each key that cannot be read. Raises as `accounts`."""
+        """An error for each unreadable key. Raises the errors of `accounts`."""
         return tuple(
             ValidationError(
                 "key_invalid",
@@ -136,30 +137,32 @@ class PysuiFiles:
             raise ValidationError(
                 "pysui_files_invalid",
                 f"{self.file}: {error}",
-                hint="`PysuiConfiguration()` says whether pysui can read it",
+                hint="call `PysuiConfiguration()` to check whether pysui can read it",
             ) from None
 
 
 def network_and_key(config: Any) -> tuple[Network, KeyPair]:
-    """What a `pysui.PysuiConfiguration` has chosen: its active profile and its active address.
+    """Return the active network and key of a `pysui.PysuiConfiguration`.
 
-    Raises `pysui_config_invalid`, `network_not_grpc` or `account_unknown`.
+    Raises:
+        NexusError: `pysui_config_invalid`, `network_not_grpc`, `network_unknown` or
+        `account_unknown`.
     """
     try:
         group = msgspec.convert(config.active_group, _Group, from_attributes=True)
-    except (AttributeError, ValueError) as error:  # pysui raises ValueError without a choice
+    except (AttributeError, ValueError) as error:  # pysui raises ValueError without an active group
         raise UsageError(
             "pysui_config_invalid",
-            f"this is no pysui configuration with an active group: {error}",
-            hint="give a `pysui.PysuiConfiguration`, or a network and a key",
+            f"expected a pysui configuration with an active group: {error}",
+            hint="pass a `pysui.PysuiConfiguration`, or a network and a key",
         ) from None
     _require_grpc(group, group.using_profile)
-    named = (each for each in group.profiles if each.profile_name == group.using_profile)
+    named = (profile for profile in group.profiles if profile.profile_name == group.using_profile)
     profile = next(named, None)
     if profile is None:
         raise NotFoundError(
             "network_unknown",
-            f"pysui's group {group.group_name} has no profile {group.using_profile!r}",
+            f"pysui's group {group.group_name} does not have a profile {group.using_profile!r}",
             hint="choose one with `make_active(profile_name=…)`",
         )
     return _network(profile), _active_key(group)
@@ -171,7 +174,7 @@ def _active_key(group: _Group) -> KeyPair:
             return key
     raise NotFoundError(
         "account_unknown",
-        f"pysui's group {group.group_name} has no key of {group.using_address or 'any address'}",
+        f"pysui's group {group.group_name} lacks a key of {group.using_address or 'any address'}",
         hint="choose one with `make_active(address=…)`",
     )
 
@@ -180,13 +183,13 @@ def _require_grpc(group: _Group, profile: str) -> None:
     if not group.speaks_grpc:
         raise UsageError(
             "network_not_grpc",
-            f"pysui's profile {group.group_name}.{profile} does not speak gRPC, which we need",
-            hint=f"activate a profile of a gRPC group, such as {_GRPC_GROUP}, or name a node's URL",
+            f"pysui's profile {group.group_name}.{profile} does not use gRPC, which is required",
+            hint=f"activate a profile of a gRPC group, such as {_GRPC_GROUP}, or use a node's URL",
         )
 
 
 def _network(profile: _Profile) -> Network:
-    """The network of a profile: gRPC without a scheme is with TLS; faucets are known by path."""
+    """Return a profile's network: a URL without a scheme uses TLS; faucet URLs lose their path."""
     url = profile.url if "://" in profile.url else f"https://{profile.url}"
     faucet = urlsplit(profile.faucet_url or "")
     root = f"{faucet.scheme}://{faucet.netloc}" if faucet.netloc else None

@@ -1,8 +1,8 @@
-"""Networks and keys of the Sui CLI, for who has them there already. They are read, never written.
+"""Networks and keys of the Sui CLI. Its files are only read, never written.
 
-`client.yaml` has the networks as `envs`, and says where the keystore is; that and the aliases
-beside it are of the form that our wallets have, too (`sui-sdk/src/sui_client_config.rs`). A full
-node speaks gRPC where it speaks JSON-RPC.
+`client.yaml` contains the networks as `envs` and the path of the keystore. The keystore and the
+aliases beside it have the format of our wallets (`sui-sdk/src/sui_client_config.rs`). A full node
+serves gRPC at the same URL as JSON-RPC.
 """
 
 from functools import cached_property
@@ -18,7 +18,7 @@ from nexus_tools.sui.network import NETWORKS, Network
 from nexus_tools.sui.support.text_file import read_text
 from nexus_tools.sui.types.address import Address
 
-# `sui start` answers there, and its faucet at another port: as `sui client faucet` finds it.
+# `sui start` listens there, with its faucet at another port; `sui client faucet` assumes the same.
 _LOCAL_URLS = ("http://127.0.0.1:9000", "http://localhost:9000", "http://0.0.0.0:9000")
 _LOCAL_FAUCET_URL = "http://127.0.0.1:9123"
 
@@ -29,7 +29,7 @@ class _Env(Struct, frozen=True):
 
 
 class _Keystore(Struct, frozen=True):
-    """Where the keys are; `InMem`, the other kind, has none that outlive a process."""
+    """The path of the keystore; keys of the other kind, `InMem`, do not outlive a process."""
 
     File: str | None = None
 
@@ -40,7 +40,7 @@ class _ClientYaml(Struct, frozen=True):
 
 
 class SuiFiles:
-    """What is in the folder of the Sui CLI, `~/.sui/sui_config`; without a folder, nothing."""
+    """The contents of the Sui CLI's folder, `~/.sui/sui_config`; empty if the folder is missing."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "client.yaml"
@@ -52,16 +52,16 @@ class SuiFiles:
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The keys of the CLI. Raises `sui_files_invalid`, or as `Wallet` does."""
+        """The accounts of the CLI. Raises `sui_files_invalid` and the errors of `Wallet`."""
         return self._wallet.accounts()
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each key that cannot be read. Raises as `accounts`."""
+        """An error for each unreadable key. Raises the errors of `accounts`."""
         return self._wallet.unreadable
 
     def key(self, address: Address) -> KeyPair:
-        """The key of one of the accounts."""
+        """Return the key of one of the accounts."""
         return self._wallet.signer(address)
 
     @cached_property
@@ -74,7 +74,7 @@ class SuiFiles:
     def _client_yaml(self) -> _ClientYaml:
         if not self.file.exists():
             return _ClientYaml()
-        import yaml  # noqa: PLC0415 - not for who has no such file
+        import yaml  # noqa: PLC0415 - only needed if the file exists
 
         try:
             document = yaml.safe_load(read_text(self.file))
@@ -83,7 +83,7 @@ class SuiFiles:
             raise ValidationError(
                 "sui_files_invalid",
                 f"{self.file}: {error}",
-                hint="`sui client envs` says whether the Sui CLI can read it",
+                hint="run `sui client envs` to check whether the Sui CLI can read it",
             ) from None
 
 

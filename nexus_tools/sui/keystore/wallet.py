@@ -1,12 +1,13 @@
-"""A wallet: keys in a file that the Sui command line reads and writes, too.
+"""Wallets: keystore files that the Sui CLI also reads and writes.
 
-The keystore is a JSON list of base64 entries, the file of aliases beside it a JSON list of
+The keystore is a JSON list of base64 entries. Beside it, the file of aliases is a JSON list of
 `{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
-address, a fourth the keys that a passphrase opens, which the Sui command line does not know. All
-have mode 0600 and are replaced at once, never written in place.
+address. A fourth file holds the encrypted keys, which the Sui CLI does not know. All have mode 0600
+and are replaced atomically, never written in place.
 
-The Sui command line replaces the suffix of a keystore's name to name the file of aliases. The name
-of a keystore has to end in `.keystore`: then no two keystores share such a file, and none is one.
+The Sui CLI derives the name of the alias file by replacing the suffix of the keystore's name.
+Therefore a keystore's name has to end in `.keystore`: no two keystores share an alias file, and no
+keystore is itself one.
 """
 
 import json
@@ -30,14 +31,14 @@ from nexus_tools.sui.types.address import Address
 
 Key = TypeVar("Key")
 
-_HOW_TO_MEND = "correct or remove the entry; the other keys of the file work"
+_ENTRY_HINT = "correct or remove the entry; the other keys of the file work"
 _SUFFIX = ".keystore"
 _ACTIVE, _ALIASES, _ENCRYPTED = _COMPANIONS = (".active", ".aliases", ".encrypted")
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 class Account(Struct, frozen=True):
-    """An address of a wallet."""
+    """An address of a wallet with its alias."""
 
     address: Address
     alias: str
@@ -46,15 +47,15 @@ class Account(Struct, frozen=True):
     encrypted: bool = False
 
     def is_named(self, which: str | Address) -> bool:
-        """Whether this is its alias or its address."""
+        """Return whether `which` is the account's alias or address."""
         return which in (self.alias, self.address, str(self.address), self.address.short())
 
 
 class Wallet:
     """The keys of one keystore file; a missing file is a wallet without keys.
 
-    `passphrase` is asked for that of a key, by its alias, when an encrypted one is to sign. A
-    `foreign` keystore belongs to another program and may have any name: it is only read.
+    `passphrase` receives the alias of an encrypted key and returns its passphrase when that key is
+    to sign. A `foreign` keystore belongs to another program; it may have any name and is only read.
 
     Raises `keystore_name_invalid` or `wallet_invalid`.
     """
@@ -87,23 +88,23 @@ class Wallet:
         return self._path
 
     def place(self, account: Account) -> Path:
-        """The file that has the key of an account."""
+        """Return the file that contains the key of an account."""
         return self._beside(_ENCRYPTED) if account.encrypted else self._path
 
     @property
     def exposed(self) -> bool:
-        """Whether others than the owner of the file may read the keys."""
+        """Whether users other than the owner of the file can read the keys."""
         return is_exposed(self._path)
 
     # --- Reading
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each entry that cannot be read. Entries are kept as they are."""
+        """An error for each unreadable entry. Such entries stay in the file unchanged."""
         return self._unreadable
 
     def accounts(self) -> tuple[Account, ...]:
-        """All accounts, in the order of the keystore."""
+        """Return all accounts in the order of the keystore."""
         return tuple(
             Account(
                 address,
@@ -116,7 +117,7 @@ class Wallet:
         )
 
     def account(self, which: str | Address | None = None) -> Account:
-        """The account with this alias or address; the active one, if none is named.
+        """Return the account with this alias or address; by default the active one.
 
         Raises `account_unknown` or `wallet_empty`.
         """
@@ -124,15 +125,16 @@ class Wallet:
         return next(account for account in self.accounts() if account.address == address)
 
     def signer(self, which: str | Address | None = None) -> KeyPair:
-        """The key of an account.
+        """Return the key of an account.
 
-        Raises as `account` does; for an encrypted key `passphrase_missing` or `passphrase_wrong`.
+        Raises the errors of `account`; for an encrypted key also `passphrase_missing` or
+        `passphrase_wrong`.
         """
         key = self._keys[self._find(which)]
         return key if isinstance(key, KeyPair) else key.decrypt(self._passphrase(key.alias))
 
     def export(self, which: str | Address | None = None) -> str:
-        """The key of an account as `suiprivkey…`: a secret, to be shown once and nowhere kept."""
+        """Return an account's key as `suiprivkey…`, a secret: show it once, do not store it."""
         return self.signer(which).to_bech32()
 
     def _find(self, which: str | Address | None) -> Address:
@@ -140,8 +142,8 @@ class Wallet:
             if self._active is None or not (self._keys or self._unreadable):
                 raise NotFoundError(
                     "wallet_empty",
-                    f"the wallet {self._path} has no key",
-                    hint="make one with `nexus-tools wallet new`, or import one",
+                    f"the wallet {self._path} does not have a key",
+                    hint="create one with `nexus-tools wallet new`, or import one",
                 )
             if self._active not in self._keys:
                 raise NotFoundError(
@@ -156,11 +158,11 @@ class Wallet:
                 return account.address
         raise NotFoundError(
             "account_unknown",
-            f"the wallet {self._path} has no account {which!s:.80}",
+            f"the wallet {self._path} does not have an account {which!s:.80}",
             hint=suggestion(
                 str(which),
                 self._aliases.values(),
-                otherwise="`nexus-tools wallet list` shows what there is",
+                otherwise="run `nexus-tools wallet list` to see the accounts",
             ),
         )
 
@@ -173,9 +175,9 @@ class Wallet:
         *,
         passphrase: str | None = None,
     ) -> tuple[Account, str]:
-        """Make a key; returns its account and the mnemonic, which is kept nowhere.
+        """Create a key; return its account and its mnemonic, which is not stored.
 
-        Raises as `add` does.
+        Raises the errors of `add`.
         """
         mnemonic = new_mnemonic()
         key = KeyPair.from_mnemonic(mnemonic, scheme)
@@ -184,11 +186,16 @@ class Wallet:
     def add(
         self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
     ) -> Account:
-        """Keep a key; the first one becomes active.
+        """Store a key; the first one becomes active.
 
-        With a passphrase it is kept encrypted. Raises `alias_invalid`, `alias_taken`,
-        `passphrase_empty`, `key_known` for a key that has another alias already, and
-        `key_unencrypted` for a key that is not encrypted already.
+        With a passphrase, the key is stored encrypted.
+
+        Raises:
+            NexusError: `alias_invalid`, `alias_taken` or `passphrase_empty`; `key_known` for a key
+            that is
+                stored under another alias; `key_unencrypted` with a passphrase for a key that is
+                stored
+                unencrypted.
         """
         with self._changing():
             address = key.address
@@ -201,14 +208,15 @@ class Wallet:
             elif alias is not None and alias != self._aliases[address]:
                 raise UsageError(
                     "key_known",
-                    f"the key is in {self._path} already, with the alias {self._aliases[address]}",
-                    hint=f"`nexus-tools wallet rename {self._aliases[address]} {alias}` changes it",
+                    f"the key is already in {self._path}, with the alias {self._aliases[address]}",
+                    hint="change it with"
+                    f" `nexus-tools wallet rename {self._aliases[address]} {alias}`",
                 )
             elif passphrase is not None and isinstance(self._keys[address], KeyPair):
                 raise UsageError(
                     "key_unencrypted",
-                    f"the key {self._aliases[address]} is in {self._path} already, unencrypted",
-                    hint="`nexus-tools wallet remove` it there, and import it again",
+                    f"the key {self._aliases[address]} is already in {self._path}, unencrypted",
+                    hint="remove it with `nexus-tools wallet remove`, and import it again",
                 )
             if self._active is None or (len(self._keys) == 1 and not self._unreadable):
                 self._active = address
@@ -228,7 +236,7 @@ class Wallet:
         return self.account(address)
 
     def remove(self, which: str | Address) -> None:
-        """Forget a key for good. Raises `account_unknown`."""
+        """Delete a key permanently. Raises `account_unknown`."""
         with self._changing():
             address = self._find(which)
             del self._keys[address], self._aliases[address]
@@ -236,12 +244,12 @@ class Wallet:
                 self._active = next(iter(self._keys), None)
 
     def check_alias(self, alias: str) -> str:
-        """The alias, if a key could have it. Raises `alias_invalid` or `alias_taken`."""
+        """Return the alias if a new key can use it. Raises `alias_invalid` or `alias_taken`."""
         if not _ALIAS.fullmatch(alias):
             raise ValidationError(
                 "alias_invalid",
-                f"{alias[:80]!r} is not an alias",
-                hint="an alias is a letter and at most 63 letters, digits, hyphens, underscores",
+                f"{alias[:80]!r} is not a valid alias",
+                hint="use a letter, then at most 63 letters, digits, hyphens and underscores",
             )
         for address, taken in self._aliases.items():
             if taken == alias:
@@ -264,7 +272,7 @@ class Wallet:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Change what is on disk now, not what was there when the wallet was opened."""
+        """Lock and reload the files, which may have changed on disk, then save them."""
         with locked(self._path):
             self._load()
             yield
@@ -280,7 +288,7 @@ class Wallet:
         )
         self._unreadable = (*unreadable, *more)
         self._keys = {key.address: key for key in keys}
-        self._keys |= {each.address: each for each in encrypted if each.address not in self._keys}
+        self._keys |= {key.address: key for key in encrypted if key.address not in self._keys}
         named = _aliases(_read_json(self._beside(_ALIASES)))
         self._aliases = {}
         for address, key in self._keys.items():
@@ -289,7 +297,7 @@ class Wallet:
         self._active = self._load_active()
 
     def _load_active(self) -> Address | None:
-        """Return the recorded address, which need not be that of a key; else the first key's."""
+        """Return the recorded address, which may have no key, or else the first key's address."""
         place = self._beside(_ACTIVE)
         text = read_private(place).strip()
         if not text:
@@ -299,7 +307,7 @@ class Wallet:
         except ValidationError:
             raise ValidationError(
                 "wallet_invalid",
-                f"{place} is not a file with an address",
+                f"{place} does not contain an address",
                 hint="delete it, and choose the active key with `nexus-tools wallet use`",
             ) from None
 
@@ -328,7 +336,7 @@ class Wallet:
 
 
 def _check_name(path: Path) -> None:
-    """Raise `keystore_name_invalid` for a file whose companions could be another keystore's."""
+    """Raise `keystore_name_invalid` for a file that could share companion files with another."""
     if path.suffix == _SUFFIX:
         return
     hint = f"rename the file to {path.name}{_SUFFIX}, and use that name"
@@ -359,7 +367,7 @@ def _read_json(path: Path) -> list[Any]:
 def read_entries(
     values: Sequence[Any], read: Callable[[Any], Key], path: Path
 ) -> tuple[list[Key], list[Any], list[ValidationError]]:
-    """Read the entries of a file with keys: keys, the other entries, and an error for each."""
+    """Parse entries of a key file into keys, unreadable entries, and their errors."""
     keys: list[Key] = []
     others: list[Any] = []
     errors: list[ValidationError] = []
@@ -369,12 +377,12 @@ def read_entries(
         except ValidationError as error:
             others.append(value)
             message = f"{path}: entry {number}: {error.message}"
-            errors.append(ValidationError("key_invalid", message, hint=_HOW_TO_MEND))
+            errors.append(ValidationError("key_invalid", message, hint=_ENTRY_HINT))
     return keys, others, errors
 
 
 def _aliases(values: list[Any]) -> dict[str, str]:
-    """Aliases by public key; what cannot be read is left out, since no key is lost by that."""
+    """Return aliases by public key; skip unreadable entries, because that loses no key."""
     return {
         str(value["public_key_base64"]): str(value["alias"])
         for value in values
@@ -385,8 +393,8 @@ def _aliases(values: list[Any]) -> dict[str, str]:
 def _broken(path: Path) -> ValidationError:
     return ValidationError(
         "wallet_invalid",
-        f"{path} is not a file with keys: expected a JSON list",
-        hint="name another file, or repair this one from a copy",
+        f"{path} is not a key file: expected a JSON list",
+        hint="use another file, or restore this one from a backup",
     )
 
 

@@ -1,4 +1,8 @@
-"""Be Sui: a network in one process, with the genuine framework and its own Move machine."""
+"""A local Sui network in one process, with the genuine framework and its own Move machine.
+
+`Localnet` is the network, `ThreadedLocalnet` runs it in a thread. Begin reading with
+`localnet.py`, then `node/node.py`.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +15,7 @@ __all__ = ["Localnet", "Origin", "ThreadedLocalnet"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the network when it is asked for: rooms inside are of use without the server."""
+    """Import a class on first use, because inner packages are used without the server."""
     if name == "Localnet":
         from nexus_tools.sui.localnet.localnet import Localnet  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A Sui network of one node, behind one port of this machine."""
+"""A Sui network of one node that listens on one port of this machine."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 @checks_arguments
 class Localnet:
-    """A network that lives as long as it is started.
+    """A network that runs between `start` and `stop`.
 
-    `port` 0 asks for a free one. With a directory as `state` the chain outlives the process; else
-    it begins anew each time. `origin` is the framework and the protocol version of a new chain.
-    Web pages control it only if they are of a loopback origin, or of `sources`.
+    With `port` 0 the operating system chooses a free port. With a directory as `state`, the chain
+    outlives the process; without one, each start creates a new chain. `origin` is the framework and
+    the protocol version of a new chain. Only web pages of a loopback origin, or of `sources`, may
+    control the network.
 
-    The network is used in the thread of the event loop in which it was started.
+    Use the network in the thread of the event loop that started it.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Localnet:
     ) -> None:
         self._sources = sources
         self._host = host
-        self._wanted_port = port
+        self._requested_port = port
         self._state = state
         self._limits = limits
         self._origin = origin
@@ -51,23 +52,28 @@ class Localnet:
         self._node: Node | None = None
         self._server: Server | None = None
 
-    # --- Life
+    # --- Start and stop
 
     async def start(self) -> None:
-        """Make or load the chain, and listen. Raises `port_unavailable`, and as `Node.open`."""
+        """Create or load the chain, and start to listen.
+
+        Raises:
+            NotNowError: `localnet_running`, `port_unavailable`.
+            NexusError: the errors of `Node.open`.
+        """
         if self._node is not None:
-            raise NotNowError("localnet_running", "the local network is running already")
+            raise NotNowError("localnet_running", "the local network is already running")
         node = Node.open(self._state, origin=self._origin)
         try:
             server = Server(node, limits=self._limits, sources=self._sources)
-            self._port = await server.start(self._host, self._wanted_port)
+            self._port = await server.start(self._host, self._requested_port)
         except BaseException:
             node.close()
             raise
         self._node, self._server = node, server
 
     async def stop(self) -> None:
-        """End all connections, and let the state go. Stopping again does nothing."""
+        """Close all connections and the state. Do nothing if the network is stopped."""
         node, server = self._node, self._server
         self._node = self._server = None
         if server is not None:
@@ -91,76 +97,89 @@ class Localnet:
 
     @property
     def node(self) -> Node:
-        """The node. Raises `localnet_stopped`."""
+        """The running node.
+
+        Raises:
+            NotNowError: `localnet_stopped`.
+        """
         if self._node is None:
             raise NotNowError(
-                "localnet_stopped", "the local network does not run", hint="start it first"
+                "localnet_stopped", "the local network is not running", hint="start it first"
             )
         return self._node
 
     @property
     def port(self) -> int:
-        """The port of gRPC, gRPC's clients and the faucet alike."""
+        """The port that serves gRPC, gRPC-Web and the faucet."""
         return self._port
 
     @property
     def url(self) -> str:
-        """Where clients find the network."""
+        """The URL of the network for clients."""
         return f"http://{self._host}:{self._port}"
 
     @property
     def protocol_version(self) -> int:
-        """Whose rules hold."""
+        """The protocol version whose rules the network follows."""
         return self.node.environment.rules.version
 
     @property
     def framework(self) -> Mapping[str, str]:
-        """The package digests of the framework in hex, by `0x1` and so on."""
+        """The digests of the framework packages in hexadecimal, by address (`0x1`, `0x2`, …)."""
         return framework_digests(self.node.ledger)
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
-        """Send SUI from the faucet's account to an address: a coin of each amount.
+        """Send SUI from the faucet to an address, as one coin for each amount.
 
-        Raises `faucet_amount_invalid` and `faucet_empty`.
+        Raises:
+            ValidationError: `faucet_amount_invalid`.
+            NotNowError: `faucet_empty`.
         """
         return self.node.fund(recipient, *amounts_mist)
 
     def advance_clock(self, milliseconds: int) -> int:
-        """Move the clock forwards at once; gives the time in ms that it shows then."""
+        """Move the clock forward immediately and return the new time in ms."""
         return self.node.advance_clock(milliseconds).timestamp_ms
 
     def advance_epoch(self) -> int:
-        """End the epoch, and begin the next one; gives its number. Time does not pass by itself.
+        """End the epoch, start the next one, and return its number.
 
-        Raises `epoch_change_failed`.
+        Epochs never end by themselves.
+
+        Raises:
+            NexusError: `epoch_change_failed`.
         """
         return self.node.advance_epoch()
 
     def seed_randomness(self, seed: bytes) -> None:
-        """Let the random bytes of all rounds to come follow from a seed."""
+        """Derive the random bytes of all future rounds from a seed."""
         self.node.seed_randomness(seed)
 
     def snapshot(self) -> Snapshot:
-        """The present, to come back to."""
+        """Return a snapshot of the current state for `revert`."""
         return self.node.snapshot()
 
     def revert(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot: whatever happened since did not happen."""
+        """Return to a snapshot and discard everything that happened since."""
         self.node.revert(snapshot)
 
     def trace(self, digest: Digest) -> "TransactionTrace":
-        """What a transaction did, call by call: it is executed once more.
+        """Trace a committed transaction, call by call, by executing it again.
 
-        Raises `transaction_not_found` and `trace_impossible`.
+        Raises:
+            NotFoundError: `transaction_not_found`.
+            NexusError: `trace_impossible`.
         """
         from nexus_tools.sui.localnet.trace import trace_transaction  # noqa: PLC0415 - 30 ms
 
         return trace_transaction(self.node, digest)
 
     def trace_transaction(self, data: bytes) -> "TransactionTrace":
-        """What a transaction would do now, call by call; `data` are its BCS bytes.
+        """Trace what a transaction would do now; `data` are its BCS bytes.
 
-        Raises `BcsError` and `TransactionRefused`.
+        Raises:
+            BcsError: `data` is not a valid transaction.
+            TransactionRefused: the network would not accept the transaction.
         """
         from nexus_tools.sui.localnet.trace import trace_simulation  # noqa: PLC0415 - 30 ms
 

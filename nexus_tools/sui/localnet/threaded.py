@@ -1,4 +1,4 @@
-"""A local network in a thread of its own, for programs and tests that are not async."""
+"""A local network in its own thread, for programs and tests that are not async."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @checks_arguments
 class ThreadedLocalnet:
-    """As `Localnet`, as a plain context manager. Its methods may be called from any thread."""
+    """A `Localnet` as a plain context manager. Any thread may call its methods."""
 
     def __init__(
         self,
@@ -35,15 +35,15 @@ class ThreadedLocalnet:
         origin: Origin = DEFAULT_ORIGIN,
     ) -> None:
         self._localnet = Localnet(port=port, state=state, limits=limits, origin=origin)
-        self._started: Future[asyncio.AbstractEventLoop] = Future()
+        self._startup: Future[asyncio.AbstractEventLoop] = Future()
         self._stopping = asyncio.Event()
         self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._live()), name="localnet", daemon=True
+            target=lambda: asyncio.run(self._run()), name="localnet", daemon=True
         )
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._started.result()
+        self._startup.result()
         return self
 
     def __exit__(
@@ -52,60 +52,63 @@ class ThreadedLocalnet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._started.result().call_soon_threadsafe(self._stopping.set)
+        self._startup.result().call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         try:
             await self._localnet.start()
-        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
-            self._started.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+            self._startup.set_exception(error)
             return
-        self._started.set_result(asyncio.get_running_loop())
+        self._startup.set_result(asyncio.get_running_loop())
         await self._stopping.wait()
         await self._localnet.stop()
 
     @property
     def url(self) -> str:
-        """Where clients find the network."""
+        """The URL of the network for clients."""
         return self._localnet.url
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
-        """Send SUI from the faucet's account to an address: a coin of each amount."""
+        """Send SUI from the faucet to an address, as one coin for each amount."""
         return self.call(lambda localnet: localnet.fund(recipient, *amounts_mist))
 
     def advance_clock(self, milliseconds: int) -> int:
-        """Move the clock forwards at once; gives the time in ms that it shows then."""
+        """Move the clock forward immediately and return the new time in ms."""
         return self.call(lambda localnet: localnet.advance_clock(milliseconds))
 
     def advance_epoch(self) -> int:
-        """End the epoch, and begin the next one; gives its number. Time does not pass by itself."""
+        """End the epoch, start the next one, and return its number.
+
+        Epochs never end by themselves.
+        """
         return self.call(Localnet.advance_epoch)
 
     def seed_randomness(self, seed: bytes) -> None:
-        """Let the random bytes of all rounds to come follow from a seed."""
+        """Derive the random bytes of all future rounds from a seed."""
         self.call(lambda localnet: localnet.seed_randomness(seed))
 
     def snapshot(self) -> Snapshot:
-        """The present, to come back to."""
+        """Return a snapshot of the current state for `revert`."""
         return self.call(Localnet.snapshot)
 
     def revert(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot: whatever happened since did not happen."""
+        """Return to a snapshot and discard everything that happened since."""
         self.call(lambda localnet: localnet.revert(snapshot))
 
     def trace(self, digest: Digest) -> "TransactionTrace":
-        """What a transaction did, call by call: it is executed once more."""
+        """Trace a committed transaction, call by call, by executing it again."""
         return self.call(lambda localnet: localnet.trace(digest))
 
     def trace_transaction(self, data: bytes) -> "TransactionTrace":
-        """What a transaction would do now, call by call; `data` are its BCS bytes."""
+        """Trace what a transaction would do now; `data` are its BCS bytes."""
         return self.call(lambda localnet: localnet.trace_transaction(data))
 
     def call(self, function: Callable[[Localnet], T]) -> T:
-        """Call a function with the network, in the network's thread, and wait for its result."""
+        """Call a function with the network in the network's thread, and return its result."""
 
         async def run() -> T:
             return function(self._localnet)
 
-        return asyncio.run_coroutine_threadsafe(run(), self._started.result()).result()
+        return asyncio.run_coroutine_threadsafe(run(), self._startup.result()).result()

@@ -1,4 +1,7 @@
-"""Move sources -> what they declare: names, comments and places that no bytecode has."""
+"""The declarations in Move sources: names, comments and positions that bytecode does not contain.
+
+Start with `read_modules`, which returns the declarations in `declarations.py`.
+"""
 
 from nexus_tools.sui.move_source.declarations import (
     Attribute,

@@ -1,7 +1,7 @@
-"""What a Move source declares. `doc` is the text of the comments that document it, or empty.
+"""The declarations in a Move source; `doc` is the text of the documentation comments, or empty.
 
-Types are text as it stands in the source, without spaces that mean nothing. Tokens are those of the
-source, so that whoever rewrites it finds their places.
+Types are text from the source, without insignificant spaces. Tokens belong to the source, so that
+code that rewrites it finds their positions.
 """
 
 from collections.abc import Iterable
@@ -12,9 +12,9 @@ from nexus_tools.sui.move_source.tokens import Token
 
 
 class Attribute(Struct, frozen=True):
-    """`name`, or `name(key = value, ...)`; values are tokens, and a bare key has none.
+    """An attribute `name` or `name(key = value, ...)`; values are tokens, empty for a bare key.
 
-    `tokens` are its own, `group` the place of the `#[...]` around it.
+    `tokens` are its own tokens, and `group` is the position of the surrounding `#[...]`.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Attribute(Struct, frozen=True):
     group: tuple[int, int]
 
     def argument(self, key: str) -> tuple[str, ...] | None:
-        """The value of a key, empty for a bare one."""
+        """Return the value of a key, which is empty for a bare key, or None."""
         return dict(self.arguments).get(key)
 
 
@@ -31,12 +31,12 @@ _NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_on
 
 
 def is_unpublished(attributes: Iterable[Attribute]) -> bool:
-    """Whether what has these attributes is for tests or proofs alone, and never published."""
+    """Return whether an item with these attributes is only for tests or proofs."""
     return any(attribute.name in _NOT_PUBLISHED for attribute in attributes)
 
 
 class SourceField(Struct, frozen=True):
-    """A field; the name of one without is its number."""
+    """A field; a positional one has its number as its name."""
 
     name: str
     type: str
@@ -75,7 +75,7 @@ class SourceEnum(Struct, frozen=True):
 
 
 class SourceConstant(Struct, frozen=True):
-    """A constant; its value is an expression."""
+    """A constant, whose value is an expression."""
 
     name: str
     doc: str
@@ -92,10 +92,10 @@ class SourceParameter(Struct, frozen=True):
 
 
 class SourceFunction(Struct, frozen=True):
-    """A function or a macro; `visibility` is `public`, `public(package)` or so, or empty.
+    """A function or a macro; `visibility` is, for example, `public` or `public(package)`, or empty.
 
-    `body` are the tokens from its `{` to its `}`, none if it is native. Its line is that of
-    `name_token`; `entry_token` is the word `entry`, if it has it.
+    `body` has the tokens from its `{` to its `}`, and is empty if it is native. Its line is that of
+    `name_token`. `entry_token` is the word `entry`, or None.
     """
 
     name: str
@@ -123,7 +123,7 @@ _Item = SourceStruct | SourceEnum | SourceConstant | SourceFunction | SourceImpo
 
 
 class SourceModule(Struct, frozen=True):
-    """A module; `address` is a name or a number, empty where an `address` block has it."""
+    """A module; `address` is a name or a number, and is empty inside an `address` block."""
 
     address: str
     name: str
@@ -137,12 +137,12 @@ class SourceModule(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """`address::name`."""
+        """The path `address::name`."""
         return f"{self.address}::{self.name}" if self.address else self.name
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
-        """Its own attributes and those of its items, in no order."""
+        """The attributes of the module and of its items, in no particular order."""
         items: list[_Item] = [*self.structs, *self.enums, *self.constants]
         items += [*self.functions, *self.imports]
-        return (*self.attributes, *(each for item in items for each in item.attributes))
+        return (*self.attributes, *(attribute for item in items for attribute in item.attributes))

@@ -1,7 +1,7 @@
-"""From tokens to declarations.
+"""The parser that turns tokens into declarations.
 
-A reader of other people's sources never fails: what it does not understand it passes over. So it
-needs no grammar of expressions: bodies are what stands between brackets.
+It never fails, because it reads arbitrary sources: it skips text that it does not understand. So it
+needs no grammar of expressions: bodies are the tokens between brackets.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,17 +24,17 @@ from nexus_tools.sui.move_source.tokens import Token, closing, split, tokens_of
 _BRACKETS = frozenset("([{")
 _IMPORTS = frozenset({"use", "friend"})
 _MODIFIERS = frozenset({"public", "entry", "native", "macro"})
-# Spaces that a type keeps: `&mut T`, and what a list of types shows to people.
+# The words after which a type keeps a space, as in `&mut T`.
 _SPACED = frozenset({"mut", "phantom"})
 
 
 def read_modules(source: str) -> tuple[SourceModule, ...]:
-    """The modules of a source file."""
+    """Return the modules of a source file."""
     return _Reader(tokens_of(source)).modules()
 
 
 class _Prefix:
-    """What stands in front of a declaration's keyword."""
+    """The comments, attributes and modifiers before a declaration's keyword."""
 
     def __init__(self) -> None:
         self.doc: list[str] = []
@@ -62,7 +62,7 @@ class _Reader:
         return self._text(-1)
 
     def _until(self, *ends: str) -> Sequence[Token]:
-        """The tokens before one of the ends, or all; what is in brackets is passed."""
+        """Return the tokens before one of the ends, skipping the content of brackets."""
         start = self._position
         while self._text() and self._text() not in ends:
             self._pass()
@@ -74,7 +74,7 @@ class _Reader:
         self._position += 1
 
     def _bracketed(self) -> Sequence[Token]:
-        """The tokens inside the bracket that begins here."""
+        """Return the tokens inside the bracket that starts here."""
         start = self._position
         self._position = closing(self._tokens, start) + 1
         return self._tokens[start + 1 : self._position - 1]
@@ -82,17 +82,17 @@ class _Reader:
     # --- Modules
 
     def modules(self) -> tuple[SourceModule, ...]:
-        found = []
+        modules = []
         while self._text():
             prefix = self._prefix()
             if self._text() == "module":
-                found.append(self._module(prefix))
+                modules.append(self._module(prefix))
             elif self._text() == "script":
                 self._until("{")
                 self._pass()
             elif self._text():
-                self._position += 1  # into an `address` block, or over what is not understood
-        return tuple(found)
+                self._position += 1  # enter an `address` block, or skip an unknown token
+        return tuple(modules)
 
     def _module(self, prefix: _Prefix) -> SourceModule:
         self._position += 1
@@ -123,7 +123,7 @@ class _Reader:
         while self._text():
             start = self._position
             prefix = self._prefix()
-            # Only `module a::b` begins another one: what is not understood may have the word, too.
+            # Only `module a::b` starts another module. Unknown text may contain the word too.
             if self._text() == "module" and self._text(2) == "::":
                 self._position = start
                 return
@@ -139,8 +139,8 @@ class _Reader:
         }
         if keyword in readers and _name(self._text(1)).isidentifier():
             self._position += 1
-            read, found = readers[keyword]
-            found.append(read(prefix))
+            read, declarations = readers[keyword]
+            declarations.append(read(prefix))
         elif keyword in _IMPORTS:
             words = tuple(token.text for token in self._until(";"))
             items.imports.append(SourceImport(keyword, tuple(prefix.attributes), words[1:]))
@@ -151,7 +151,7 @@ class _Reader:
             self._pass()
 
     def _prefix(self) -> _Prefix:
-        """Comments, attributes and modifiers in front of a keyword."""
+        """Read the comments, attributes and modifiers before a keyword."""
         prefix = _Prefix()
         while self._position < len(self._tokens):
             prefix.doc.append(self._tokens[self._position].doc)
@@ -183,7 +183,7 @@ class _Reader:
         if self._text() in _BRACKETS:
             bracket = self._text()
             fields = _fields(bracket, self._bracketed())
-            if bracket == "(" and self._text() == "has":  # else it may end without a `;`
+            if bracket == "(" and self._text() == "has":  # otherwise it may end without a `;`
                 words += [token.text for token in self._until(";")]
         return SourceStruct(
             name,
@@ -212,7 +212,7 @@ class _Reader:
     def _constant(self, prefix: _Prefix) -> SourceConstant:
         name = _name(self._take())
         self._position += 1
-        kind = _joined(self._until("=", ";"))
+        kind = _join_tokens(self._until("=", ";"))
         self._position += 1
         value = tuple(token.text for token in self._until(";"))
         self._position += 1
@@ -224,7 +224,7 @@ class _Reader:
         type_parameters = self._type_parameters()
         self._until("(", "{", ";")
         parameters = self._bracketed() if self._text() == "(" else ()
-        returns = [each.text for each in self._until("{", ";")]
+        returns = [word.text for word in self._until("{", ";")]
         if "acquires" in returns:
             returns = returns[: returns.index("acquires")]
         return SourceFunction(
@@ -235,7 +235,7 @@ class _Reader:
             "macro" in prefix.words,
             type_parameters,
             tuple(_parameter(part) for part in split(parameters)),
-            _spaced(returns[1:]),
+            _join_words(returns[1:]),
             token,
             prefix.entry,
             tuple(self._body()),
@@ -249,7 +249,7 @@ class _Reader:
         return self._tokens[start : self._position]
 
     def _type_parameters(self) -> tuple[str, ...]:
-        """The names in the `<...>` that may begin here."""
+        """Return the names in the `<...>` that may start here."""
         if self._text() != "<":
             return ()
         start, depth = self._position + 1, 0
@@ -263,7 +263,7 @@ class _Reader:
 
 
 class _Items:
-    """What a module was found to declare."""
+    """The declarations of a module so far."""
 
     def __init__(self) -> None:
         self.structs: list[SourceStruct] = []
@@ -292,40 +292,40 @@ def _variant(tokens: Sequence[Token]) -> SourceVariant:
 
 def _fields(bracket: str, tokens: Sequence[Token]) -> tuple[SourceField, ...]:
     return tuple(
-        _positional(place, part) if bracket == "(" else _field(part)
-        for place, part in enumerate(split(tokens))
+        _positional(index, part) if bracket == "(" else _field(part)
+        for index, part in enumerate(split(tokens))
     )
 
 
-def _positional(place: int, tokens: Sequence[Token]) -> SourceField:
+def _positional(index: int, tokens: Sequence[Token]) -> SourceField:
     start, doc = _after_attributes(tokens)
-    return SourceField(str(place), _joined(tokens[start:]), doc)
+    return SourceField(str(index), _join_tokens(tokens[start:]), doc)
 
 
 def _field(tokens: Sequence[Token]) -> SourceField:
     start, doc = _after_attributes(tokens)
     name = _name(tokens[start].text) if start < len(tokens) else ""
-    return SourceField(name, _joined(tokens[start + 2 :]), doc)
+    return SourceField(name, _join_tokens(tokens[start + 2 :]), doc)
 
 
 def _after_attributes(tokens: Sequence[Token]) -> tuple[int, str]:
-    """Where the name of a field or a variant is, and the comments up to it."""
-    place, docs = 0, []
-    while place < len(tokens):
-        docs.append(tokens[place].doc)
-        if tokens[place].text != "#":
+    """Return the index of the name of a field or a variant, and the comments before it."""
+    index, docs = 0, []
+    while index < len(tokens):
+        docs.append(tokens[index].doc)
+        if tokens[index].text != "#":
             break
-        place = closing(tokens, place + 1) + 1
-    return place, "\n".join(filter(None, docs))
+        index = closing(tokens, index + 1) + 1
+    return index, "\n".join(filter(None, docs))
 
 
 def _parameter(tokens: Sequence[Token]) -> SourceParameter:
-    """`name: T`, `mut name: T`, or a macro's `$name: T`."""
+    """Parse `name: T`, `mut name: T`, or a macro's `$name: T`."""
     words = [token.text for token in tokens if token.text != "mut"]
-    at = words.index(":") if ":" in words else len(words)
-    kind = [token.text for token in tokens]
-    start = kind.index(":") + 1 if ":" in kind else len(kind)
-    return SourceParameter(_name("".join(words[:at])), _spaced(kind[start:]))
+    colon = words.index(":") if ":" in words else len(words)
+    words_with_mut = [token.text for token in tokens]
+    start = words_with_mut.index(":") + 1 if ":" in words_with_mut else len(words_with_mut)
+    return SourceParameter(_name("".join(words[:colon])), _join_words(words_with_mut[start:]))
 
 
 def _name_of_type_parameter(tokens: Sequence[Token]) -> str:
@@ -334,14 +334,14 @@ def _name_of_type_parameter(tokens: Sequence[Token]) -> str:
 
 
 def _name(word: str) -> str:
-    """A name without what marks those of macros, and those that are keywords otherwise."""
+    """Return a name without the marks of macro parameters and escaped keywords."""
     return word.strip("$`")
 
 
-def _joined(tokens: Sequence[Token]) -> str:
-    return _spaced([token.text for token in tokens])
+def _join_tokens(tokens: Sequence[Token]) -> str:
+    return _join_words([token.text for token in tokens])
 
 
-def _spaced(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     text = "".join(f"{word} " if word in _SPACED or word == "," else word for word in words)
     return text.strip()

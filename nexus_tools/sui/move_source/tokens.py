@@ -1,4 +1,4 @@
-"""Move source as tokens. Whatever a text is, it has tokens: what is no word is a sign."""
+"""The tokenizer of Move sources, which accepts any text: unknown characters become tokens."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,9 +23,9 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 class Token(Struct, frozen=True):
-    """A word, a `::`, a sign or a literal, and where it begins and ends.
+    """A word, a `::`, a sign or a literal, with its start and end.
 
-    `doc` is the text of the documentation comments since the token before.
+    `doc` is the text of the documentation comments since the previous token.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Token(Struct, frozen=True):
 
 
 def tokens_of(source: str) -> list[Token]:
-    """The tokens of a source without spaces and comments."""
+    """Return the tokens of a source without spaces and comments."""
     return list(_tokens(source))
 
 
@@ -54,7 +54,7 @@ def _tokens(source: str) -> Iterator[Token]:
 
 
 def _after_block(source: str, position: int) -> int:
-    """Where a block comment ends; they nest."""
+    """Return the end of a block comment, which may be nested."""
     depth = 1
     while depth:
         edge = _BLOCK_EDGE.search(source, position)
@@ -66,7 +66,7 @@ def _after_block(source: str, position: int) -> int:
 
 
 def _block_doc(comment: str) -> str:
-    """The text of a `/** ... */` without the stars in front of its lines."""
+    """Return the text of a `/** ... */` without the asterisks before its lines."""
     if not _BLOCK_DOC.match(comment):
         return ""
     lines = comment[3:].removesuffix("*/").strip().split("\n")
@@ -76,12 +76,12 @@ def _block_doc(comment: str) -> str:
 
 
 def line_of(source: str, position: int) -> int:
-    """The line of a position, from 1."""
+    """Return the line of a position, from 1."""
     return source.count("\n", 0, position) + 1
 
 
 def closing(tokens: Sequence[Token], position: int) -> int:
-    """The place of the bracket that closes the one at `position`; the end if none does."""
+    """Return the index of the bracket that closes the one at `position`, or the end."""
     depth = 0
     for index in range(position, len(tokens)):
         depth += (tokens[index].text in _OPEN) - (tokens[index].text in _CLOSE)
@@ -91,16 +91,16 @@ def closing(tokens: Sequence[Token], position: int) -> int:
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The parts between commas that stand in no bracket, those of types included.
+    """Split tokens at commas outside of brackets, including the angle brackets of types.
 
-    `a: Map<K, V>, f: |u8| -> u8, c` has three: the comma of `Map` is between angles, and the `>` of
-    the arrow closes none.
+    `a: Map<K, V>, f: |u8| -> u8, c` has three parts: the comma of `Map` is between angle brackets,
+    and the `>` of the arrow does not close one.
     """
     parts: list[list[Token]] = [[]]
     depth = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += (token.text in _OPEN) - (token.text in _CLOSE)
-        depth += (token.text == "<") - (token.text == ">" and not _is_arrow(tokens, place))
+        depth += (token.text == "<") - (token.text == ">" and not _is_arrow(tokens, index))
         if token.text == "," and depth == 0:
             parts.append([])
         else:
@@ -108,6 +108,6 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
     return [part for part in parts if part]
 
 
-def _is_arrow(tokens: Sequence[Token], place: int) -> bool:
-    """Whether this `>` ends the `->` of a lambda's type."""
-    return place > 0 and tokens[place - 1].text == "-"
+def _is_arrow(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether this `>` ends the `->` of a lambda's type."""
+    return index > 0 and tokens[index - 1].text == "-"

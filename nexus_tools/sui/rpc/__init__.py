@@ -1,4 +1,4 @@
-"""Sui's gRPC interface: its messages and procedures, for those who ask and those who answer."""
+"""Sui's gRPC interface: its messages and procedures, for clients and servers."""
 
 from nexus_tools.sui.rpc.messages import (
     SUI_PACKAGE,

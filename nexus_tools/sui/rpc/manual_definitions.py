@@ -1,9 +1,9 @@
-"""Definitions that pysui does not have: moving the clock, health, reflection, details of errors.
+"""Definitions that pysui lacks: clock control, health, reflection and error details.
 
 Sources: `grpc/health/v1/health.proto`, `grpc/reflection/v1/reflection.proto` and its `v1alpha`
 (github.com/grpc/grpc-proto), `google/rpc/error_details.proto` (github.com/googleapis/googleapis).
 `sui.forking.v1alpha.ForkingService` is the administrative service of `sui-forking`, the local
-network of Sui's own tools; with the same messages, the same clients work.
+network of Sui's own tools. Its clients work here because the messages are the same.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ REFLECTION_FILES = tuple(
 )
 
 # A field is written as `number type`, `number repeated type` or `number optional type`; `|` in
-# front puts it into the message's oneof. A type that is no scalar is a message of the same package.
+# front adds it to the message's oneof. A type that is not a scalar is a message of the package.
 _Fields = Mapping[str, str]
 
 _HEALTH: dict[str, _Fields] = {
@@ -88,7 +88,7 @@ _SCALARS = {
 
 
 def written_definitions() -> list[FileDescriptorProto]:
-    """Descriptors of these services and of `google.rpc.BadRequest`."""
+    """Return the descriptors of these services and of `google.rpc.BadRequest`."""
     reflection = zip(REFLECTION_FILES, REFLECTION_PACKAGES, strict=True)
     return [
         _forking(),

@@ -1,4 +1,4 @@
-"""The message classes of the interface, made at run time, and the procedures that use them."""
+"""The message classes of the interface, created at run time, and the procedures that use them."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -28,10 +28,10 @@ from nexus_tools.sui.rpc.manual_definitions import (
 from nexus_tools.sui.rpc.pysui_definitions import read_generated_code
 
 TESTED_PYSUI = ">=1.3,<=1.5.1"
-"""The versions of pysui whose generated code was read and compared with their own classes."""
+"""The versions of pysui whose generated code was compared with their own classes."""
 
 Message = Any
-"""A protobuf message. Its class is made at run time, so the type checker knows no fields."""
+"""A protobuf message. Its class is created at run time, so type checkers know no fields."""
 
 SUI_PACKAGE = "sui.rpc.v2"
 
@@ -41,7 +41,7 @@ _WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, tim
 
 
 class Procedure(Struct, frozen=True):
-    """One remote procedure. `path` is as in HTTP/2: `/sui.rpc.v2.LedgerService/GetObject`."""
+    """One remote procedure. `path` is the HTTP/2 path: `/sui.rpc.v2.LedgerService/GetObject`."""
 
     path: str
     streaming: bool
@@ -50,17 +50,17 @@ class Procedure(Struct, frozen=True):
 
     @property
     def request(self) -> type[Message]:
-        """The class of requests, which is made when it is first asked for."""
+        """The class of requests, created at first use."""
         return GetMessageClass(self._input)
 
     @property
     def response(self) -> type[Message]:
-        """The class of responses, or of one part of a stream of them."""
+        """The class of responses, or of one frame of a response stream."""
         return GetMessageClass(self._output)
 
     @property
     def service(self) -> str:
-        """The full name of the service that it belongs to."""
+        """The full name of its service."""
         return self.path[1:].partition("/")[0]
 
 
@@ -72,17 +72,17 @@ class Messages(Struct, frozen=True):
     services: frozenset[str]
 
     def descriptor(self, name: str) -> Descriptor:
-        """The descriptor of a message, by its full name."""
+        """Return the descriptor of a message, by its full name."""
         return self.pool.FindMessageTypeByName(name)
 
     def message(self, name: str) -> type[Message]:
-        """The class of a message, by its full name such as `sui.rpc.v2.Object`."""
+        """Return the class of a message, by its full name such as `sui.rpc.v2.Object`."""
         return GetMessageClass(self.descriptor(name))
 
 
 @cache
 def load_messages() -> Messages:
-    """Return the message classes, which are made once in a process.
+    """Return the message classes, which are created once per process.
 
     Raises `pysui_unsupported` if pysui's code does not define them in the known form.
     """
@@ -97,12 +97,12 @@ def load_messages() -> Messages:
             hint=f"install a version that is known to work: pip install 'pysui{TESTED_PYSUI}'",
         ) from error
     procedures = {found.path: found for found in _procedures(pool)}
-    services = frozenset(each.service for each in procedures.values())
+    services = frozenset(procedure.service for procedure in procedures.values())
     return Messages(pool, procedures, services)
 
 
 def _definitions() -> Iterator[FileDescriptorProto]:
-    """Each file behind those that it depends on."""
+    """Yield each file after the files that it depends on."""
     depends = [module.DESCRIPTOR.name for module in _WELL_KNOWN]
     for module in _WELL_KNOWN:
         yield FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)

@@ -1,12 +1,12 @@
-"""What Sui's gRPC interface is made of, read from the code that pysui generated from it.
+"""Descriptors of Sui's gRPC interface, read from the code that pysui generated from it.
 
-No package on PyPI carries Sui's `.proto` files, but pysui carries Python generated from all of
-them, and its text says everything that a descriptor needs. Importing it instead would take half a
-second, and its message classes are hundreds of times slower than protobuf's own. The generator
-writes one form only, so a few regular expressions read it in 10 ms; that they leave nothing out is
-checked as it is read.
+No package on PyPI contains Sui's `.proto` files. pysui contains Python code that was generated from
+all of them, and its text has everything that a descriptor needs. Importing it instead would take
+half a second, and its message classes are hundreds of times slower than protobuf's own. The
+generator's output has one form, so a few regular expressions read it in 10 ms. The reader checks
+that they leave nothing out.
 
-What the text does not say is in which file a definition stood: all are in one here.
+The text does not show which file contained a definition. Here, one file contains all definitions.
 """
 
 import re
@@ -43,16 +43,18 @@ _METHOD = re.compile(
 _METHOD_START = "async def "
 
 _CLASSES_IN_PYTHON = {"datetime.datetime": "Timestamp", "datetime.timedelta": "Duration"}
-# The last part of a name such as `___google__protobuf__`, by which a module was imported.
+# The last part of a name such as `___google__protobuf__`, under which a module was imported.
 _FOREIGN_MODULES = {"protobuf": "google.protobuf", "rpc": "google.rpc"}
 
 
 def read_generated_code(
     package: str, name: str, depends: Collection[str] = ()
 ) -> FileDescriptorProto:
-    """All that pysui has of a package such as `sui.rpc.v2`, as one file of this name.
+    """Read pysui's definitions of a package such as `sui.rpc.v2` into one file of this name.
 
-    Raises `ModuleNotFoundError` without pysui, and `ValueError` for code of another form.
+    Raises:
+        ModuleNotFoundError: pysui is not installed.
+        ValueError: The code has another form.
     """
     text = _generated_code(package).read_text(encoding="utf-8")
     _, *parts = _CLASS.split(_DOCSTRING.sub("", text))
@@ -88,10 +90,10 @@ def _generated_code(package: str) -> Path:
 def _read_enum(
     file: FileDescriptorProto, messages: Mapping[str, DescriptorProto], class_name: str, body: str
 ) -> str:
-    """Add an enum where it belongs; returns its full name.
+    """Add an enum to its file or message; return its full name.
 
-    pysui's names of values are those of the `.proto` files, unless all of them began with the
-    enum's name: then it dropped that, and keeps the original names in a function of the class.
+    pysui's value names are those of the `.proto` files, unless all of them started with the enum's
+    name. Then it dropped that prefix and keeps the original names in a method of the class.
     """
     renamed = {int(number): name for number, name in _RENAMED_VALUE.findall(body)}
     values = {renamed.get(int(number), name): int(number) for name, number in _VALUE.findall(body)}
@@ -107,9 +109,9 @@ def _read_enum(
 
 
 def _owner(class_name: str, messages: Collection[str], first_value: str) -> str | None:
-    """The message in which an enum is defined: `Owner` of `OwnerOwnerKind`.
+    """Return the message in which an enum is defined: `Owner` for `OwnerOwnerKind`.
 
-    `QueryEndReason` is not `Reason` in `QueryEnd`, since its values are `QUERY_END_REASON_…`.
+    `QueryEndReason` is not `Reason` in `QueryEnd`, because its values are `QUERY_END_REASON_…`.
     """
     if first_value.startswith(f"{_in_capitals(class_name)}_"):
         return None
@@ -166,7 +168,7 @@ def _add_map_entry(
     python_type: str,
     names: Mapping[str, str],
 ) -> str:
-    """A map is a list of entries of a nested type, with the fields `key` and `value`."""
+    """Add the nested entry type of a map, a list of entries with the fields `key` and `value`."""
     entry = message.nested_type.add(name=f"{field_name.title().replace('_', '')}Entry")
     entry.options.map_entry = True
     for number, (name, kind) in enumerate(zip(("key", "value"), kinds.groups(), strict=True), 1):
@@ -184,7 +186,7 @@ def _set_type(
 
 
 def _full_name(python_type: str, names: Mapping[str, str]) -> str:
-    """The protobuf name of a type that an annotation writes as `list[Owner]` or `Owner | None`."""
+    """Return the protobuf name of an annotation such as `list[Owner]` or `Owner | None`."""
     name = python_type.removesuffix(" | None")
     if name.endswith("]"):
         name = name.partition("[")[2].removesuffix("]").rpartition(", ")[2]
@@ -223,4 +225,6 @@ def _read_service(
 
 def _check_complete(name: str, found: int, written: int) -> None:
     if found != written:
-        raise ValueError(f"of {written} parts of {name} in pysui's code, {found} were understood")
+        raise ValueError(
+            f"read only {found} of the {written} definitions of {name} in pysui's code"
+        )

@@ -1,4 +1,4 @@
-"""Signatures of users: by a key, a passkey or several of them; and whose addresses they are."""
+"""User signatures by a key, a passkey or several keys, and the addresses that they sign for."""
 
 from nexus_tools.sui.signature.ecdsa import sign_ecdsa_digest, verifies_ecdsa_digest
 from nexus_tools.sui.signature.key_signature import KeySignature

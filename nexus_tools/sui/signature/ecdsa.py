@@ -1,7 +1,7 @@
-"""ECDSA over secp256k1 and secp256r1, refusing the larger of the two possible s.
+"""ECDSA over secp256k1 and secp256r1, which rejects the larger of the two possible s.
 
-Source: `fastcrypto`'s `secp256k1` and `secp256r1`; orders of the curves: SEC 2, sections 2.4.1
-and 2.4.2.
+Source: `fastcrypto`'s `secp256k1` and `secp256r1`; orders of the curves: SEC 2, sections 2.4.1 and
+2.4.2.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _ORDERS = {
 def verifies_ecdsa(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes
 ) -> bool:
-    """Whether a signature r || s of a message, by its SHA-256, is the compressed key's."""
+    """Return whether r || s is the compressed key's signature of the message's SHA-256."""
     digest = hashlib.sha256(message).digest()
     return verifies_ecdsa_digest(scheme, public_key, signature, digest)
 
@@ -29,20 +29,20 @@ def verifies_ecdsa(
 def verifies_ecdsa_digest(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, digest: bytes
 ) -> bool:
-    """Whether a signature r || s of a digest of 32 bytes is the compressed key's."""
+    """Return whether r || s is the compressed key's signature of a 32-byte digest."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - 40 ms
     from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     r, s = _scalars(signature)
-    # If (r, s) is right for a message, so is (r, order - s): only one of them is accepted.
+    # If (r, s) is valid for a message, so is (r, order - s): only one of them is accepted.
     if not are_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
         return False
     try:
         key = ec.EllipticCurvePublicKey.from_encoded_point(
             getattr(ec, _CURVES[scheme])(), public_key
         )
-        # Keccak-256 has the length of SHA-256, which is all that a prehashed signature looks at.
+        # A prehashed signature only checks the length, which Keccak-256 and SHA-256 share.
         algorithm = ec.ECDSA(utils.Prehashed(SHA256()))
         key.verify(utils.encode_dss_signature(r, s), digest, algorithm)
     except (InvalidSignature, ValueError):
@@ -65,7 +65,7 @@ def sign_ecdsa_digest(scheme: SignatureScheme, secret: bytes, digest: bytes) -> 
 
 
 def is_ecdsa_key(scheme: SignatureScheme, public_key: bytes) -> bool:
-    """Whether the bytes are a compressed point of the curve."""
+    """Return whether the bytes are a compressed point of the curve."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - 40 ms
 
     try:
@@ -76,7 +76,7 @@ def is_ecdsa_key(scheme: SignatureScheme, public_key: bytes) -> bool:
 
 
 def are_scalars(scheme: SignatureScheme, signature: bytes) -> bool:
-    """Whether r and s are numbers that a signature can have."""
+    """Return whether r and s are in the range that a signature can have."""
     return all(0 < scalar < _ORDERS[scheme] for scalar in _scalars(signature))
 
 

@@ -22,7 +22,7 @@ DOES_NOT_VERIFY = "Invalid signature was given to the function"
 
 
 class KeySignature(Struct, frozen=True):
-    """A signature with the public key that checks it."""
+    """A signature with the public key that verifies it."""
 
     scheme: SignatureScheme
     signature: bytes
@@ -30,7 +30,7 @@ class KeySignature(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "KeySignature":
-        """Read a serialized signature of one key. Raises `signature_malformed`."""
+        """Parse a serialized signature of one key. Raises `signature_malformed`."""
         if not data or data[0] not in KEY_SCHEMES:
             raise malformed("a signature of one key begins with the flag of its scheme")
         scheme = SignatureScheme(data[0])
@@ -39,7 +39,7 @@ class KeySignature(Struct, frozen=True):
         return cls(scheme, data[1 : 1 + SIGNATURE_LENGTH], data[1 + SIGNATURE_LENGTH :])
 
     def address(self) -> Address:
-        """The address of the key."""
+        """Return the address of the key."""
         return key_address(self.scheme, self.public_key)
 
     def verify(self, digest: bytes) -> None:
@@ -52,14 +52,14 @@ class KeySignature(Struct, frozen=True):
 
 
 def verifies(scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether 64 bytes are a signature of the message by a key of one of the `KEY_SCHEMES`."""
+    """Return whether 64 bytes are a key's signature of the message in one of `KEY_SCHEMES`."""
     if scheme is SignatureScheme.ED25519:
         return verifies_ed25519(public_key, signature, message)
     return verifies_ecdsa(scheme, public_key, signature, message)
 
 
 def is_public_key(scheme: SignatureScheme, public_key: bytes) -> bool:
-    """Whether the bytes are a point of the curve of one of the `KEY_SCHEMES`."""
+    """Return whether the bytes are a point of the curve of one of the `KEY_SCHEMES`."""
     if scheme is SignatureScheme.ED25519:
         return is_ed25519_key(public_key)
     return is_ecdsa_key(scheme, public_key)

@@ -1,6 +1,6 @@
 """Signatures of several keys for one address.
 
-Source: `sui-types/src/multisig.rs`, whose rules and wording of refusals are followed.
+Source: `sui-types/src/multisig.rs`, including its rules and the wording of its rejections.
 """
 
 from base64 import b64encode
@@ -55,7 +55,7 @@ class MemberSignature(Struct, frozen=True):
 
 
 class MultiSig(Struct, frozen=True):
-    """Members' signatures in the order of the members that the bits of `bitmap` name."""
+    """The signatures of the members that the bits of `bitmap` name, in the order of the members."""
 
     signatures: tuple[MemberSignature, ...]
     bitmap: int
@@ -63,7 +63,7 @@ class MultiSig(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "MultiSig":
-        """Read a serialized signature: the flag and BCS, in today's form or the legacy one.
+        """Parse a serialized signature: the flag and BCS, in the current or the legacy form.
 
         Raises `signature_malformed`.
         """
@@ -79,10 +79,12 @@ class MultiSig(Struct, frozen=True):
 
     @classmethod
     def combine(cls, public_key: MultiSigPublicKey, signatures: Iterable[bytes]) -> "MultiSig":
-        """One signature of the members' serialized signatures of the same message, in any order.
+        """Combine the members' serialized signatures of the same message, in any order.
 
-        Raises `multisig_invalid`, `multisig_not_enough` if their weight is below the threshold,
-        and `signature_malformed`.
+        Raises:
+            NexusError: `multisig_invalid`, `multisig_not_enough` if their weight is below the
+            threshold,
+                or `signature_malformed`.
         """
         public_key = MultiSigPublicKey.of(public_key.members, public_key.threshold)
         keys = [(member.scheme, member.public_key) for member in public_key.members]
@@ -91,25 +93,25 @@ class MultiSig(Struct, frozen=True):
             key, signature = _part(data)
             if key not in keys or keys.index(key) in found:
                 raise ValidationError(
-                    "multisig_invalid", "a signature is of no member, or of one who signed already"
+                    "multisig_invalid", "a signer is not a member, or has signed twice"
                 )
             found[keys.index(key)] = signature
         weight = sum(public_key.members[index].weight for index in found)
         if weight < public_key.threshold:
             raise ValidationError(
                 "multisig_not_enough",
-                f"the signatures weigh {weight}, the threshold is {public_key.threshold}",
-                hint="have more members sign",
+                f"the signatures have weight {weight}, expected at least {public_key.threshold}",
+                hint="add the signatures of more members",
             )
         parts = tuple(signature for _, signature in sorted(found.items(), key=lambda item: item[0]))
         return cls(parts, sum(1 << index for index in found), public_key)
 
     def encode(self) -> bytes:
-        """The serialized signature."""
+        """Return the serialized signature."""
         return bytes([SignatureScheme.MULTISIG]) + MULTISIG.encode(self)
 
     def address(self) -> Address:
-        """The address that is signed for."""
+        """Return the multisig address of the committee."""
         return self.public_key.address()
 
     def verify(self, digest: bytes) -> None:
@@ -118,7 +120,7 @@ class MultiSig(Struct, frozen=True):
             raise rejected("Invalid multisig pubkey")
         if not 1 <= len(self.signatures) <= len(self.public_key.members):
             raise rejected("Invalid number of signatures")
-        if any(each.scheme is SignatureScheme.ZK_LOGIN for each in self.signatures):
+        if any(signature.scheme is SignatureScheme.ZK_LOGIN for signature in self.signatures):
             raise not_supported()
         weight = 0
         for signature, member in zip(self.signatures, self._signers(), strict=False):
@@ -128,7 +130,7 @@ class MultiSig(Struct, frozen=True):
             raise rejected(f"Insufficient weight={weight} threshold={self.public_key.threshold}")
 
     def _signers(self) -> Iterable[MultiSigMember]:
-        """The members that the bitmap names. More of them than signatures are not looked at."""
+        """Return the members that the bitmap names, at most as many as there are signatures."""
         if self.bitmap >= 1 << MAX_MEMBERS:
             raise rejected("Invalid bitmap")
         for index in range(MAX_MEMBERS):
@@ -139,7 +141,7 @@ class MultiSig(Struct, frozen=True):
 
 
 def _part(data: bytes) -> tuple[tuple[SignatureScheme, bytes], MemberSignature]:
-    """The key and the part of a member's serialized signature."""
+    """Return the key and the part of a member's serialized signature."""
     if data[:1] == bytes([SignatureScheme.PASSKEY]):
         passkey = Passkey.parse(data)
         part = MemberSignature(SignatureScheme.PASSKEY, data)
@@ -163,7 +165,10 @@ def _verify_member(member: MultiSigMember, signature: MemberSignature, digest: b
 def _problem_of_member(
     member: MultiSigMember, signature: MemberSignature, digest: bytes
 ) -> str | None:
-    """What does not fit. The scheme of the signature says how the member's key is read."""
+    """Return a description of the mismatch, or None.
+
+    The scheme of the signature decides how the member's key is read.
+    """
     if signature.scheme is SignatureScheme.PASSKEY:
         return _problem_of_passkey(member, signature.signature, digest)
     if verifies(signature.scheme, member.public_key, signature.signature, digest):

@@ -1,7 +1,7 @@
-"""The first binary form of multisigs, which nodes still read: a roaring bitmap and keys as text.
+"""The first binary form of multisigs, which nodes still accept: a roaring bitmap and text keys.
 
-Sources: `sui-types/src/multisig_legacy.rs`, the RoaringFormatSpec for the bitmap, of which only
-what can name one of ten members is read: one container with a list of numbers.
+Sources: `sui-types/src/multisig_legacy.rs`, and the RoaringFormatSpec for the bitmap. Only bitmaps
+that can name one of ten members are read: one container with a list of numbers.
 """
 
 import struct
@@ -25,31 +25,31 @@ _MEMBERS = vector(record((string, u8)))
 
 
 def read_legacy(signatures: Codec[T], data: bytes) -> tuple[T, int, MultiSigPublicKey] | None:
-    """Members' signatures, the bitmap and the public key; nothing if the bytes are something else.
+    """Return members' signatures, bitmap and public key, or None if the bytes are something else.
 
-    The members' signatures have the form that they have today.
+    The members' signatures have the current form.
     """
     codec = record((signatures, byte_vector, _MEMBERS, u16))
     try:
         parts, roaring, members, threshold = codec.decode(data)
-        public_key = MultiSigPublicKey(tuple(_member(*each) for each in members), threshold)
+        public_key = MultiSigPublicKey(tuple(_member(*member) for member in members), threshold)
         return parts, _bitmap(roaring), public_key
     except (BcsError, ValueError, struct.error):
         return None
 
 
 def _member(text: str, weight: int) -> MultiSigMember:
-    """A member whose key is base64 of its flag and its bytes. Raises `ValueError`."""
+    """Return a member whose key is base64 of its flag and its bytes. Raises `ValueError`."""
     data = b64decode(text, validate=True)
     scheme = SignatureScheme(data[0] if data else SignatureScheme.MULTISIG)
     curve = SignatureScheme.SECP256R1 if scheme is SignatureScheme.PASSKEY else scheme
     if curve not in KEY_SCHEMES or not is_public_key(curve, data[1:]):
-        raise ValueError("no public key")
+        raise ValueError("not a public key")
     return MultiSigMember(scheme, data[1:], weight)
 
 
 def _bitmap(roaring: bytes) -> int:
-    """A bit for each number. Raises `ValueError`, or `struct.error` if the bytes end early."""
+    """Return one bit per number. Raises `ValueError`, or `struct.error` if truncated."""
     cookie, containers, key, last, _ = _HEADER.unpack_from(roaring)
     if cookie != _COOKIE_WITHOUT_RUNS or containers != 1 or key or last >= MAX_MEMBERS:
         raise ValueError("not a bitmap of members")

@@ -1,4 +1,4 @@
-"""Who may sign together for an address: keys with weights, and the weight that is needed.
+"""Multisig committees: keys with weights, and the threshold.
 
 Source: `MultiSigPublicKey` of `sui-types/src/multisig.rs`, `base_types.rs` for the address.
 """
@@ -42,43 +42,43 @@ class MultiSigMember(Struct, frozen=True):
     weight: int = 1
 
     def address(self) -> Address:
-        """The address of the key alone."""
+        """Return the address of this key alone."""
         return key_address(self.scheme, self.public_key)
 
 
 class MultiSigPublicKey(Struct, frozen=True):
-    """Up to ten members, in an order that counts, and a threshold, at least 1."""
+    """Up to ten members, whose order matters, and a threshold of at least 1."""
 
     members: tuple[MultiSigMember, ...]
     threshold: int
 
     @classmethod
     def of(cls, members: tuple[MultiSigMember, ...], threshold: int) -> "MultiSigPublicKey":
-        """The public key of these members. Raises `multisig_invalid`."""
+        """Return the public key of these members. Raises `multisig_invalid`."""
         public_key = cls(tuple(members), threshold)
         problem = public_key.problem()
         if problem:
-            raise ValidationError("multisig_invalid", f"there is no such multisig: {problem}")
+            raise ValidationError("multisig_invalid", f"invalid multisig: {problem}")
         return public_key
 
     def address(self) -> Address:
-        """The address that the members sign for together."""
+        """Return the address that the members sign for together."""
         parts = [bytes([SignatureScheme.MULTISIG]), self.threshold.to_bytes(2, "little")]
         for member in self.members:
             parts += [bytes([member.scheme]), member.public_key, bytes([member.weight])]
         return Address(blake2b256(*parts))
 
     def problem(self) -> str | None:
-        """Why nobody can sign for this key, if it is so."""
+        """Return the reason why no one can sign for this key, or None."""
         keys = {(member.scheme, member.public_key) for member in self.members}
         if not 1 <= len(self.members) <= MAX_MEMBERS:
             return f"it has {len(self.members)} members, not 1 to {MAX_MEMBERS}"
         if len(keys) < len(self.members):
-            return "a key is there twice"
+            return "duplicate key"
         if not all(_is_well_formed(member) for member in self.members):
-            return "a member has a weight that is not 1 to 255, or a key of a wrong length"
+            return "expected weights between 1 and 255 and keys of the right length"
         if not 1 <= self.threshold <= sum(member.weight for member in self.members):
-            return "the threshold is 0, or beyond the weight of all members"
+            return "expected a threshold between 1 and the total weight of the members"
         return None
 
 

@@ -1,7 +1,7 @@
 """Signatures of passkeys: a WebAuthn authenticator signs a challenge, the digest of the message.
 
 Sources: SIP-9, `sui-types/src/passkey_authenticator.rs`; W3C WebAuthn Level 2, sections 5.8.1
-(client data) and 7.2 (what is signed).
+(client data) and 7.2 (the signed bytes).
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _CHALLENGE_LENGTH = 32
 
 
 class Passkey(Struct, frozen=True):
-    """The response of an authenticator that was asked to sign.
+    """The response of an authenticator to a signing request.
 
     `public_key` is a compressed point of secp256r1, `signature` is r || s.
     """
@@ -36,7 +36,7 @@ class Passkey(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "Passkey":
-        """Read a serialized signature: the flag and BCS. Raises `signature_malformed`."""
+        """Parse a serialized signature: the flag and BCS. Raises `signature_malformed`."""
         if data[:1] != bytes([SignatureScheme.PASSKEY]):
             raise malformed("a passkey's signature begins with the flag 6")
         try:
@@ -51,7 +51,7 @@ class Passkey(Struct, frozen=True):
         )
 
     def address(self) -> Address:
-        """The address of the passkey."""
+        """Return the address of the passkey."""
         return key_address(SignatureScheme.PASSKEY, self.public_key)
 
     def verify(self, digest: bytes) -> None:
@@ -75,7 +75,7 @@ def _check_key_signature(signed: KeySignature) -> None:
 
 
 def _challenge(client_data_json: str) -> bytes:
-    """The challenge in the client data, which has to be of an assertion."""
+    """Return the challenge in the client data, which has to be of an assertion."""
     data = _client_data(client_data_json)
     if data["type"] != "webauthn.get":
         raise malformed("Invalid client data type")
@@ -84,7 +84,7 @@ def _challenge(client_data_json: str) -> bytes:
         challenge = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
         raise malformed("Invalid encoded challenge") from None
-    # The decoder skips what is no base64url and bits that are left over.
+    # The decoder ignores other characters and excess bits.
     canonical = urlsafe_b64encode(challenge).rstrip(b"=").decode()
     if canonical != text or len(challenge) != _CHALLENGE_LENGTH:
         raise malformed("Invalid encoded challenge")
@@ -92,7 +92,7 @@ def _challenge(client_data_json: str) -> bytes:
 
 
 def _client_data(text: str) -> dict[str, Any]:
-    """The members of `CollectedClientData`; others may be there, no member twice."""
+    """Parse the members of `CollectedClientData`; allow other members, but no duplicates."""
     try:
         data = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except (ValueError, RecursionError):
@@ -111,9 +111,9 @@ def _client_data(text: str) -> dict[str, Any]:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a member is there twice")
+        raise ValueError("duplicate member")
     return members
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

@@ -1,4 +1,4 @@
-"""How signatures are made, what they sign, the addresses of keys, and how a signature is refused.
+"""Signature schemes: flags, signed bytes, addresses of keys, and the errors of bad signatures.
 
 Source: `sui-types/src/crypto.rs` and `error.rs`, `shared-crypto/src/intent.rs`.
 """
@@ -10,14 +10,14 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import blake2b256
 
 NOT_VALID = "Signature is not valid: "
-"""What Sui says before the reason."""
+"""The prefix of Sui's own error message."""
 
 TRANSACTION_INTENT = b"\0\0\0"
 PERSONAL_MESSAGE_INTENT = b"\x03\0\0"
 
 
 class SignatureScheme(IntEnum):
-    """How a signature is made; the value is its flag byte."""
+    """A signature scheme; the value is its flag byte."""
 
     ED25519 = 0
     SECP256K1 = 1
@@ -37,15 +37,15 @@ PUBLIC_KEY_LENGTHS = {
 
 
 def key_address(scheme: SignatureScheme, public_key: bytes) -> Address:
-    """The address of a public key."""
+    """Return the address of a public key."""
     return Address(blake2b256(bytes([scheme]), public_key))
 
 
 def malformed(reason: str) -> NotAllowedError:
-    """The bytes are no signature."""
+    """Return the error for bytes that are not a signature."""
     return NotAllowedError("signature_malformed", reason)
 
 
 def rejected(reason: str) -> NotAllowedError:
-    """The signature is one, but not a valid one of this message."""
+    """Return the error for a signature that is not valid for this message."""
     return NotAllowedError("signature_invalid", NOT_VALID + reason)

@@ -1,4 +1,4 @@
-"""Any signature of a user, as it comes with a transaction or a message.
+"""A user's signature of any scheme, as it comes with a transaction or a message.
 
 Source: `GenericSignature` of `sui-types/src/signature.rs`.
 """
@@ -19,10 +19,10 @@ from nexus_tools.sui.types.digest import blake2b256
 
 
 class Authenticator(Protocol):
-    """What a signature of one scheme can tell."""
+    """The interface of a signature of one scheme."""
 
     def address(self) -> Address:
-        """The address that is signed for. Raises `signature_invalid` if there is none."""
+        """Return the signer's address. Raises `signature_invalid` if it has none."""
 
     def verify(self, digest: bytes, /) -> None:
         """Check that the digest of a message was signed. Raises `signature_invalid`."""
@@ -39,15 +39,15 @@ _PARSERS: dict[int, Callable[[bytes], Authenticator]] = {
 
 
 class UserSignature(Struct, frozen=True):
-    """A signature of any scheme that users have."""
+    """A signature of any user scheme."""
 
     scheme: SignatureScheme
     authenticator: Authenticator
 
     @classmethod
-    @lru_cache(maxsize=16)  # on its way each one is looked at more than once
+    @lru_cache(maxsize=16)  # each signature is parsed several times
     def parse(cls, data: bytes) -> "UserSignature":
-        """Read a serialized signature: a flag, and what its scheme has.
+        """Parse a serialized signature: a flag and the data of its scheme.
 
         Raises `signature_malformed`.
         """
@@ -56,7 +56,7 @@ class UserSignature(Struct, frozen=True):
         return cls(SignatureScheme(data[0]), _PARSERS[data[0]](data))
 
     def address(self) -> Address:
-        """The address that is signed for. Raises `signature_invalid` for zkLogin."""
+        """Return the signer's address. Raises `signature_invalid` for zkLogin."""
         return self.authenticator.address()
 
     def verify(self, message: bytes) -> None:

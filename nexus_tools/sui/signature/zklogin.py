@@ -1,4 +1,4 @@
-"""Signatures of zkLogin: read, and refused, for their proofs are not checked here.
+"""Signatures of zkLogin: parsed but always rejected, because their proofs are not verified here.
 
 Source: `sui-types/src/zk_login_authenticator.rs` and `ZkLoginInputs` of `fastcrypto-zkp`.
 """
@@ -18,7 +18,7 @@ _AUTHENTICATOR = record((_INPUTS, u64, byte_vector))
 
 
 class ZkLogin(Struct, frozen=True):
-    """A signature of a key that lives until `max_epoch`, with a proof of who logged in with it."""
+    """A signature of an ephemeral key, valid until `max_epoch`, with a proof of the login."""
 
     address_seed: str
     max_epoch: int
@@ -26,7 +26,7 @@ class ZkLogin(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "ZkLogin":
-        """Read a serialized signature: the flag and BCS. Raises `signature_malformed`."""
+        """Parse a serialized signature: the flag and BCS. Raises `signature_malformed`."""
         if data[:1] != bytes([SignatureScheme.ZK_LOGIN]):
             raise malformed("a zkLogin signature begins with the flag 5")
         try:
@@ -37,16 +37,16 @@ class ZkLogin(Struct, frozen=True):
         return cls(address_seed, max_epoch, KeySignature.parse(key_signature))
 
     def address(self) -> Address:
-        """Raises `signature_invalid`: there are no accounts of zkLogin on this network."""
+        """Raise `signature_invalid`: this network has no zkLogin accounts."""
         raise not_supported()
 
     def verify(self, _digest: bytes, /) -> None:
-        """Raises `signature_invalid`, whatever was signed."""
+        """Raise `signature_invalid` for every digest."""
         raise not_supported()
 
 
 def not_supported() -> NotAllowedError:
-    """What everything of zkLogin is refused with."""
+    """Return the error for every use of zkLogin."""
     return rejected(
         "zkLogin is not supported on this network; sign with a key, a passkey or a multisig"
     )

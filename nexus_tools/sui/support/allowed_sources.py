@@ -1,8 +1,8 @@
-"""Which requests a local HTTP server serves, by the headers `Host` and `Origin`.
+"""The check of `Host` and `Origin` headers for local HTTP servers.
 
 A browser lets any web page send requests to a server on this machine. It names the page's origin
-in `Origin`. A page can also have its own name resolve to a loopback address (DNS rebinding): then
-its requests count as its own, and only `Host` shows the foreign name.
+in `Origin`. A page can also have its own name resolve to a loopback address (DNS rebinding). Then
+its requests count as same-origin, and only `Host` shows the foreign name.
 """
 
 from collections.abc import Iterable
@@ -19,11 +19,11 @@ _MAX_SHOWN = 100
 
 
 class AllowedSources(Struct, frozen=True):
-    """The names by which a server may be reached, and the origins of pages that may use it.
+    """The host names of a server, and the origins of pages that may use it.
 
-    Loopback names and IP addresses are always allowed as hosts, because rebinding needs a DNS name;
-    so are pages of loopback origins, because developers serve their own pages there. A host is
-    `name` for each port, or `name:port`; an origin is `https://name[:port]`.
+    Loopback names and IP addresses are always allowed as hosts, because rebinding needs a DNS name.
+    Pages of loopback origins are always allowed, because developers serve their own pages there. A
+    host is `name` for any port, or `name:port`; an origin is `https://name[:port]`.
     """
 
     hosts: frozenset[str] = frozenset()
@@ -31,28 +31,30 @@ class AllowedSources(Struct, frozen=True):
 
     @classmethod
     def of(cls, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Self:
-        """Make one of hosts and origins as users write them."""
-        named = (each.lower().removesuffix(":*") for each in hosts)
-        return cls(frozenset(named), frozenset(each.lower().rstrip("/") for each in origins))
+        """Normalize hosts and origins as users write them."""
+        host_names = (host.lower().removesuffix(":*") for host in hosts)
+        return cls(
+            frozenset(host_names), frozenset(origin.lower().rstrip("/") for origin in origins)
+        )
 
     def refusal(self, host: str | None, origin: str | None) -> str | None:
         """Return why a request with these headers is refused and how to allow it, or None."""
         if not self.allows_host((host or "").lower()):
-            shown = one_line(host or "", _MAX_SHOWN)
+            header = one_line(host or "", _MAX_SHOWN)
             return (
-                f"the host {shown!r} is not allowed: use the address 127.0.0.1,"
+                f"the host {header!r} is not allowed: use the address 127.0.0.1,"
                 " or start the server with --allow-host NAME"
             )
         if origin is not None and not self._allows_origin(origin.lower()):
-            shown = one_line(origin, _MAX_SHOWN)
+            header = one_line(origin, _MAX_SHOWN)
             return (
-                f"pages of the origin {shown!r} are not allowed:"
+                f"pages of the origin {header!r} are not allowed:"
                 " start the server with --allow-origin ORIGIN"
             )
         return None
 
     def allows_host(self, host: str) -> bool:
-        """Return whether requests with this header `Host`, in lower case, are served."""
+        """Return whether requests with this `Host` header, in lower case, are served."""
         name = _name(f"//{host}")
         return name is not None and (
             host in self.hosts or name in self.hosts or is_loopback(name) or _is_address(name)
@@ -68,15 +70,15 @@ _UNNAMED = AllowedSources()
 
 @lru_cache(64)
 def is_local(host: str) -> bool:
-    """Return whether a header `Host` names this machine by an address, or by a loopback name.
+    """Return whether a `Host` header names this machine by an address or a loopback name.
 
-    A server on the loopback that nobody gave a name refuses all others: they come from web pages.
+    A loopback server without configured hosts refuses all others, because they come from web pages.
     """
     return _UNNAMED.allows_host(host.lower())
 
 
 def is_loopback(name: str) -> bool:
-    """Return whether a host is this machine by its name: `localhost`, `127.0.0.1`, `::1`."""
+    """Return whether a host name is a loopback name: `localhost`, `127.0.0.1`, `::1`."""
     if name == "localhost" or name.endswith(".localhost"):  # RFC 6761, section 6.3
         return True
     return _is_address(name) and ip_address(name).is_loopback
@@ -91,7 +93,7 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str | None:
-    """Return the host in a URL that has nothing but a scheme, a host, and a port."""
+    """Return the host of a URL that consists only of a scheme, a host and a port, or None."""
     try:
         parts = urlsplit(url)
         has_port = parts.port is None or parts.port >= 0

@@ -1,7 +1,7 @@
-"""Arguments of public functions, where no type checker looked: refused in words.
+"""Runtime checks of the arguments of public functions, for callers without a type checker.
 
-What a function takes is read from its annotations. A list, a mapping, and one of our dataclasses
-are looked into.
+The expected types come from the annotations. Lists, mappings and our dataclasses are also checked
+inside.
 """
 
 import inspect
@@ -20,21 +20,21 @@ T = TypeVar("T")
 
 _MAX_U64 = 2**64 - 1
 _MAX_SHOWN = 80
-_OURS = __name__.partition(".")[0]
+_PACKAGE = __name__.partition(".")[0]
 
 _HINTS = {
-    "Address": 'Address.parse_whole("0x…") reads text',
-    "Document": "read_document reads text, and a Workflow has a document()",
-    "PublishedWorkflow": "`await nexus.workflows.get(fqn)` finds it by its FQN",
-    "Timing": "such as Timing(Plan.Every(3_600_000, first_at_ms, None), None)",
-    "Tool": "`await nexus.tools.get(fqn)` finds it by its FQN",
-    "ToolDefinition": "a function with @tool has a definition(url), and ToolDefinition.parse reads"
-    " a document",
+    "Address": 'Use Address.parse_whole("0x…") for text.',
+    "Document": "Use read_document for text, or the document() of a Workflow.",
+    "PublishedWorkflow": "Use `await nexus.workflows.get(fqn)` to find it by its FQN.",
+    "Timing": "For example: Timing(Plan.Every(3_600_000, first_at_ms, None), None).",
+    "Tool": "Use `await nexus.tools.get(fqn)` to find it by its FQN.",
+    "ToolDefinition": "Use the definition(url) of a function with @tool, or ToolDefinition.parse"
+    " for a document.",
 }
 
 
 class _Mismatch(NamedTuple):
-    """A value that is not of its kind, and where it stands: `leaders`, or `tools.price_mist`."""
+    """A value of the wrong type, and its path: `leaders`, or `tools.price_mist`."""
 
     place: str
     value: object
@@ -42,7 +42,7 @@ class _Mismatch(NamedTuple):
 
 
 def checks_arguments(service: type[T]) -> type[T]:
-    """Return the class; its public functions raise `argument_invalid` for what they do not take."""
+    """Return the class, whose public functions then raise `argument_invalid` for wrong types."""
     for name, function in list(vars(service).items()):
         if name.startswith("_"):
             continue
@@ -55,39 +55,39 @@ def checks_arguments(service: type[T]) -> type[T]:
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(function)
-    # Later: a module's names need not be there yet, and few of its functions are ever called.
+    # Lazily, because the module may not be fully loaded, and most functions are never called.
     kinds = cache(lambda: dict(_kinds(function, signature)))
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        given = signature.bind(*args, **kwargs).arguments
+        values = signature.bind(*args, **kwargs).arguments
         for name, kind in kinds().items():
-            if name not in given:
+            if name not in values:
                 continue
-            several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
-            for value in given[name] if several else (given[name],):
+            is_variadic = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+            for value in values[name] if is_variadic else (values[name],):
                 for mismatch in _mismatches(value, kind, name):
                     raise _refusal(function.__name__, mismatch)
 
     if not inspect.iscoroutinefunction(function):
 
         @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def checked_call(*args: Any, **kwargs: Any) -> Any:
             check(args, kwargs)
             return function(*args, **kwargs)
 
-        return called
+        return checked_call
 
     @wraps(function)
-    async def awaited(*args: Any, **kwargs: Any) -> Any:
+    async def checked_coroutine(*args: Any, **kwargs: Any) -> Any:
         check(args, kwargs)
         awaitable: Awaitable[Any] = function(*args, **kwargs)
         return await awaitable
 
-    return awaited
+    return checked_coroutine
 
 
 def _kinds(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, Any]]:
-    """Yield the kind of each parameter; a name that only a type checker knows says nothing."""
+    """Yield the expected type of each parameter; `Any` if only a type checker can resolve it."""
     names = inspect.unwrap(function).__globals__
     for parameter in signature.parameters.values():
         kind = _resolved(parameter.annotation, names)
@@ -102,42 +102,42 @@ def _resolved(annotation: Any, names: dict[str, Any]) -> Any:
     if not isinstance(annotation, str):
         return annotation
     try:
-        return eval(annotation, names)  # noqa: S307 - our own source
+        return eval(annotation, names)  # noqa: S307 - it comes from our own source
     except NameError:
         return Any
 
 
-def _mismatches(value: Any, kind: Any, place: str) -> Iterator[_Mismatch]:
-    """Yield what is not of its kind, as far as it can be seen, with the fields of our records."""
-    if not _is(value, kind):
-        yield _Mismatch(place, value, kind)
+def _mismatches(value: Any, kind: Any, path: str) -> Iterator[_Mismatch]:
+    """Yield values of the wrong type, including fields of our dataclasses."""
+    if not _matches(value, kind):
+        yield _Mismatch(path, value, kind)
         return
     for record in value if isinstance(value, list | tuple) else (value,):
-        of: Any = type(record)
-        for name, kind_of_field in _fields(of):
-            of_field = getattr(record, name)
-            if not _is(of_field, kind_of_field):
-                yield _Mismatch(f"{place}.{name}", of_field, kind_of_field)
+        record_type: Any = type(record)
+        for name, field_kind in _fields(record_type):
+            field_value = getattr(record, name)
+            if not _matches(field_value, field_kind):
+                yield _Mismatch(f"{path}.{name}", field_value, field_kind)
 
 
 @cache
 def _fields(record: type) -> tuple[tuple[str, Any], ...]:
-    """Return the fields of one of our dataclasses or Move structs, and their kinds."""
-    if not record.__module__.startswith(_OURS):
+    """Return the fields of one of our dataclasses or Move structs, and their types."""
+    if not record.__module__.startswith(_PACKAGE):
         return ()
     if is_dataclass(record):
         names = vars(sys.modules[record.__module__])
-        return tuple((each.name, _resolved(each.type, names)) for each in fields(record))
+        return tuple((item.name, _resolved(item.type, names)) for item in fields(record))
     if issubclass(record, msgspec.Struct) and hasattr(record, "bcs"):
-        return tuple((each.name, each.type) for each in msgspec.structs.fields(record))
+        return tuple((item.name, item.type) for item in msgspec.structs.fields(record))
     return ()
 
 
-def _is(value: Any, kind: Any) -> bool:
-    """Whether a value is of a kind; a whole number is one that Move has."""
+def _matches(value: Any, kind: Any) -> bool:
+    """Return whether a value is of a type; an integer must be in the range of u64."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType):
-        return any(_is(value, each) for each in inner)
+        return any(_matches(value, member) for member in inner)
     if origin is int:
         return type(value) is int and 0 <= value <= _MAX_U64
     if origin is float:
@@ -146,17 +146,19 @@ def _is(value: Any, kind: Any) -> bool:
         return True
     if origin is tuple and inner[1:] == (...,):
         origin = Sequence
-    return isinstance(value, origin) and _has(value, origin, inner)
+    return isinstance(value, origin) and _contents_match(value, origin, inner)
 
 
-def _has(value: Any, origin: Any, inner: Sequence[Any]) -> bool:
-    """Whether what is in a list or a mapping is of its kind, and text is not a list."""
+def _contents_match(value: Any, origin: Any, inner: Sequence[Any]) -> bool:
+    """Return whether the contents of a list or mapping are of their types. Text is not a list."""
     if origin is Sequence:
         if isinstance(value, str | bytes):
             return False
-        return not inner or all(_is(each, inner[0]) for each in value)
+        return not inner or all(_matches(item, inner[0]) for item in value)
     if origin is Mapping and inner:
-        return all(_is(key, inner[0]) and _is(each, inner[1]) for key, each in value.items())
+        return all(
+            _matches(key, inner[0]) and _matches(item, inner[1]) for key, item in value.items()
+        )
     return True
 
 
@@ -165,21 +167,21 @@ def _refusal(function: str, mismatch: _Mismatch) -> UsageError:
     shown = shown if len(shown) <= _MAX_SHOWN else f"a {type(mismatch.value).__name__}"
     return UsageError(
         "argument_invalid",
-        f"{function} takes {_named(mismatch.kind)} as {mismatch.place}, not {shown}",
+        f"{function}: expected {_type_name(mismatch.kind)} for {mismatch.place}, got {shown}",
         hint=_hint(mismatch),
     )
 
 
-def _named(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     inner = get_args(kind)
     if get_origin(kind) in (Union, UnionType):
-        return " or ".join(map(_named, inner))
+        return " or ".join(map(_type_name, inner))
     if get_origin(kind) in (Sequence, tuple) and inner:
-        return f"a list of {_named(inner[0])}"
+        return f"a list of {_type_name(inner[0])}"
     if get_origin(kind) is Mapping and inner:
-        return f"a mapping of {_named(inner[0])} to {_named(inner[1])}"
+        return f"a mapping of {_type_name(inner[0])} to {_type_name(inner[1])}"
     words = {
-        int: "a whole number from 0 to 2^64 - 1",
+        int: "an integer from 0 to 2^64 - 1",
         float: "a number",
         str: "text",
         bool: "True or False",
@@ -191,12 +193,12 @@ def _named(kind: Any) -> str:
 
 def _hint(mismatch: _Mismatch) -> str:
     if mismatch.place.endswith("_mist"):
-        return "amounts are in MIST: 1 SUI is 1_000_000_000"
+        return "Give the amount in MIST: 1 SUI is 1_000_000_000 MIST."
     return next((_HINTS[name] for name in _names(mismatch.kind) if name in _HINTS), "")
 
 
 def _names(kind: Any) -> Iterator[str]:
-    """Yield the names of the types in a kind."""
+    """Yield the names of the types in a type."""
     yield getattr(kind, "__name__", "")
-    for each in get_args(kind):
-        yield from _names(each)
+    for argument in get_args(kind):
+        yield from _names(argument)

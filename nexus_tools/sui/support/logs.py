@@ -1,7 +1,7 @@
-"""Where events are told: nowhere, until the program that runs says where.
+"""Structured logging: silent until the program configures an output.
 
-Rooms log by `get_logger`, which is silent while nobody has configured structlog; structlog alone
-would print to stdout. Processes of ours call `log_to_stderr`.
+Packages log with `get_logger`, which is silent until structlog is configured; unconfigured
+structlog would print to stdout. Our own processes call `log_to_stderr`.
 """
 
 import os
@@ -12,11 +12,11 @@ from typing import Any
 
 from nexus_tools.sui.support.untrusted_text import many_lines, one_line
 
-_OF_SEVERAL_LINES = ("exception", "stack")
+_MULTILINE_KEYS = ("exception", "stack")
 
 
 class Logger:
-    """Hands events to structlog, once a program has configured it."""
+    """A logger that passes events to structlog, once a program has configured it."""
 
     __slots__ = ("_name",)
 
@@ -24,42 +24,42 @@ class Logger:
         self._name = name
 
     def bind(self, **values: Any) -> Any:
-        """A logger as structlog is configured now, whose events have `values`.
+        """Return a logger with structlog's current configuration, whose events have `values`.
 
-        To find out how it is configured costs time at each event.
+        Reading the configuration costs time at each event, so keep the result for many events.
         """
-        # Importing it takes longer than much that is logged; who configured it has imported it.
+        # The import would be slow. A program that configured structlog has already imported it.
         structlog = sys.modules.get("structlog")
         if structlog is None or not structlog.is_configured():
             return _SILENT
         return structlog.get_logger(self._name).bind(**values)
 
     def debug(self, event: str, **values: Any) -> None:
-        """Tell what only a developer wants to know."""
+        """Log an event for developers."""
         self.bind().debug(event, **values)
 
     def info(self, event: str, **values: Any) -> None:
-        """Tell what happened."""
+        """Log a normal event."""
         self.bind().info(event, **values)
 
     def warning(self, event: str, **values: Any) -> None:
-        """Tell of what an operator may have to look after."""
+        """Log an event that an operator may have to act on."""
         self.bind().warning(event, **values)
 
     def error(self, event: str, **values: Any) -> None:
-        """Tell of what broke."""
+        """Log a failure."""
         self.bind().error(event, **values)
 
     def exception(self, event: str, **values: Any) -> None:
-        """Tell of what broke, with the exception that is being handled."""
+        """Log a failure with the exception that is being handled."""
         self.bind().exception(event, **values)
 
 
 class _Silent:
-    """A logger that tells nobody."""
+    """A logger that discards all events."""
 
     def debug(self, event: str, **values: Any) -> None:
-        """Nothing."""
+        """Discard an event."""
 
     info = warning = error = exception = debug
 
@@ -68,12 +68,12 @@ _SILENT = _Silent()
 
 
 def get_logger(name: str) -> Logger:
-    """The logger of a room, as in `nexus_tools.tool_server`."""
+    """Return the logger of a package such as `nexus_tools.tool_server`."""
     return Logger(name)
 
 
 def in_short(error: BaseException) -> str:
-    """The kind of an exception and where it was raised; its message may hold a secret."""
+    """Return an exception's type and location without its message, which may contain a secret."""
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return type(error).__name__ + place
@@ -85,32 +85,32 @@ def refuses_colors() -> bool:
 
 
 def is_json(form: str | None) -> bool:
-    """Whether events are written as JSON; without a form, where no person is watching."""
+    """Return whether events are written as JSON: by default if stderr is not a terminal."""
     return form == "json" or (form is None and not sys.stderr.isatty())
 
 
 def log_to_stderr(form: str | None = "json", *, again: bool = True, details: bool = False) -> None:
-    """Have events written to stderr as `text` or `json`; None is text if a person is watching.
+    """Write events to stderr as `text` or `json`. None means text on a terminal, else JSON.
 
-    `details` has those told as well that only matter to a developer. With `again=False` a program
-    that has configured structlog already keeps what it has.
+    `details` includes events for developers. With `again=False`, a program that has already
+    configured structlog keeps its configuration.
     """
-    import logging  # noqa: PLC0415 - not for who only logs
+    import logging  # noqa: PLC0415 - not needed only to log
 
     import structlog  # noqa: PLC0415
 
     if structlog.is_configured() and not again:
         return
-    # Without local variables: there are keys and the inputs of strangers among them.
+    # Tracebacks omit local variables, which may contain keys and untrusted input.
     tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-    rendering: list[Any] = [
+    renderers: list[Any] = [
         structlog.processors.ExceptionRenderer(tracebacks),
         structlog.processors.JSONRenderer(),
     ]
     if not is_json(form):
         colors = sys.stderr.isatty() and not refuses_colors()
         plain = structlog.dev.plain_traceback
-        rendering = [
+        renderers = [
             _cause_below,
             _displayable,
             structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain),
@@ -120,7 +120,7 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            *rendering,
+            *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.DEBUG if details else logging.INFO
@@ -130,18 +130,18 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
 
 
 def _displayable(_: Any, __: str, event: Any) -> Any:
-    """Show a person no character of other people's text that controls the terminal.
+    """Escape control characters in untrusted text for a terminal.
 
-    JSON escapes them.
+    JSON escapes them by itself.
     """
     for key, value in event.items():
         if isinstance(value, str):
-            event[key] = many_lines(value) if key in _OF_SEVERAL_LINES else one_line(value)
+            event[key] = many_lines(value) if key in _MULTILINE_KEYS else one_line(value)
     return event
 
 
 def _cause_below(_: Any, __: str, event: Any) -> Any:
-    """Let a person read a traceback that an event has as text below the event, line by line."""
+    """Print a traceback that an event has as text below the event, line by line."""
     if "cause" in event:
         event["exception"] = event.pop("cause").rstrip()
     return event

@@ -1,4 +1,4 @@
-"""Files that only their owner reads, replaced at once."""
+"""Files that only their owner can read, replaced atomically."""
 
 import os
 import stat
@@ -11,12 +11,12 @@ from nexus_tools.sui.support.text_file import read_text
 
 try:
     import fcntl
-except ImportError:  # Windows: two programs that change one wallet at once are not kept apart
-    fcntl = None  # type: ignore[assignment]  # the only use asks for it first
+except ImportError:  # Windows: concurrent changes of one wallet are not prevented
+    fcntl = None  # type: ignore[assignment]  # checked before its only use
 
 
 def read_private(path: Path) -> str:
-    """The text of a file; empty, if there is none."""
+    """Return the text of a file, or an empty string if it does not exist."""
     try:
         return read_text(path)
     except FileNotFoundError:
@@ -24,7 +24,7 @@ def read_private(path: Path) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file by one of mode 0600 with this text, or leave it untouched."""
+    """Replace a file atomically with a file of mode 0600 that has this text."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -40,7 +40,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def create_private(path: Path, text: str) -> None:
-    """Make a file of mode 0600 with this text. Raises `FileExistsError`."""
+    """Create a file of mode 0600 with this text. Raises `FileExistsError`."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
@@ -51,18 +51,18 @@ def create_private(path: Path, text: str) -> None:
 
 
 def _sync_names(folder: Path) -> None:
-    """Wait until the names of new files outlast a loss of power, where the system can do so."""
+    """Flush the directory, so that the names of new files survive a power loss (POSIX only)."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
-            with suppress(OSError):  # some network file systems refuse it for a folder
+            with suppress(OSError):  # some network file systems do not support it for a folder
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
 
 def is_exposed(path: Path) -> bool:
-    """Whether a file exists and others than its owner may read or write it."""
+    """Return whether a file exists and users other than its owner may read or write it."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def is_exposed(path: Path) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing `path` through this function meanwhile."""
+    """Hold an exclusive lock on `path` against other processes that use this function."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as lock:
         if fcntl is not None:

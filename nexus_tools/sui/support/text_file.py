@@ -1,4 +1,4 @@
-"""Text files that users edit: UTF-8, with or without the byte order mark of some editors."""
+"""Text files that users edit: UTF-8, with or without a byte order mark."""
 
 from codecs import BOM_UTF8
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Lengths and numbers of variants as BCS writes them: ULEB128, seven bits to a byte."""
+"""ULEB128, seven bits per byte: the encoding of lengths and variant numbers in BCS."""
 
 
 def write_uleb128(value: int, out: bytearray) -> None:
-    """Append a number that is not negative to `out`, the lowest bits first."""
+    """Append a non-negative number to `out`, the lowest bits first."""
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
         value >>= 7
@@ -10,7 +10,7 @@ def write_uleb128(value: int, out: bytearray) -> None:
 
 
 def encoded_uleb128(value: int) -> bytes:
-    """A number that is not negative as bytes."""
+    """Encode a non-negative number."""
     out = bytearray()
     write_uleb128(value, out)
     return bytes(out)

@@ -1,6 +1,6 @@
-"""Amounts, durations, times and numbers, as people write and read them.
+"""Formatting and parsing of amounts, durations, times and counts for users.
 
-Programs count in MIST and in milliseconds; what is printed here is read here again.
+Programs use MIST and milliseconds. The parsers here accept everything that is formatted here.
 """
 
 import re
@@ -13,7 +13,7 @@ from nexus_tools.sui.errors import UsageError
 MIST_PER_SUI = 1_000_000_000
 _MAX = 2**64 - 1  # amounts and times are u64 on chain
 
-# From the largest to the smallest; the last spelling is the one that is printed.
+# From the largest to the smallest unit. The last spelling is the one that is printed.
 _SPANS_MS = (
     (86_400_000, ("d",)),
     (3_600_000, ("h",)),
@@ -33,42 +33,46 @@ _AMOUNT = re.compile(
 
 
 def sui(mist: int) -> str:
-    """An amount of MIST in SUI, exact and without zeros at the end: `1.25 SUI`."""
+    """Format an amount of MIST in SUI, exact and without trailing zeros: `1.25 SUI`."""
     sign, mist = ("-", -mist) if mist < 0 else ("", mist)
-    whole, rest = divmod(mist, MIST_PER_SUI)
-    fraction = f".{rest:09d}".rstrip("0") if rest else ""
+    whole, remainder = divmod(mist, MIST_PER_SUI)
+    fraction = f".{remainder:09d}".rstrip("0") if remainder else ""
     return f"{sign}{whole:,}{fraction} SUI".replace(",", " ")
 
 
 def rounded_up(mist: int) -> str:
-    """An amount in SUI to three places that suffices, to be typed in a command: `0.362`."""
+    """Format an amount in SUI, rounded up to three decimals, for use in a command: `0.362`."""
     return f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:.3f}"
 
 
 def parse_sui(text: str) -> int:
-    """The MIST of an amount in SUI, such as `1`, `0.25` or `12 345 SUI`.
+    """Return the MIST of an amount in SUI, such as `1`, `0.25` or `12 345 SUI`.
 
     Raises `amount_invalid`.
     """
     match = _AMOUNT.fullmatch(text.strip())
     if match is None:
         raise UsageError(
-            "amount_invalid", f"{text[:80]!r} is not an amount in SUI", hint="write 1 or 0.25"
+            "amount_invalid",
+            f"{text[:80]!r} is not an amount in SUI",
+            hint="Write an amount such as 1 or 0.25.",
         )
     whole, fraction = match.groups(default="")
     fraction = fraction.rstrip("0").ljust(9, "0")
     if len(fraction) > 9:
-        message = f"{text[:80]!r} is finer than a MIST"
-        raise UsageError("amount_invalid", message, hint="a MIST is 0.000000001 SUI")
+        message = f"{text[:80]!r} has more than nine decimals"
+        raise UsageError(
+            "amount_invalid", message, hint="The smallest amount is 1 MIST, 0.000000001 SUI."
+        )
     mist = int(whole.replace(" ", "")) * MIST_PER_SUI + int(fraction)
     if mist > _MAX:
-        message = f"{text[:80]!r} is too large an amount"
-        raise UsageError("amount_invalid", message, hint=f"the chain counts to {sui(_MAX)}")
+        message = f"the amount {text[:80]!r} is too large"
+        raise UsageError("amount_invalid", message, hint=f"Write at most {sui(_MAX)}.")
     return mist
 
 
 def parse_gas_price(text: str | None) -> int | None:
-    """Return the MIST of a gas price, a positive integer; None of None.
+    """Return the MIST of a gas price, a positive integer; None for None.
 
     Raises `gas_price_invalid`.
     """
@@ -87,29 +91,29 @@ def parse_gas_price(text: str | None) -> int | None:
 
 
 def duration(milliseconds: int) -> str:
-    """A span in its largest unit and the one after it: `6 d 23 h`, `1 d`, `500 ms`."""
-    rest = milliseconds
+    """Format a duration in its largest unit and the next one: `6 d 23 h`, `1 d`, `500 ms`."""
+    remainder = milliseconds
     counts: list[tuple[int, str]] = []
     for size, spellings in _SPANS_MS:
-        count, rest = divmod(rest, size)
+        count, remainder = divmod(remainder, size)
         if count or counts:
             counts.append((count, spellings[-1]))
     return " ".join(f"{count} {unit}" for count, unit in counts[:2] if count) or "0 ms"
 
 
 def span_to_type(milliseconds: int) -> str:
-    """A span that is no shorter, as one word of a command: `7d`, `6d23h`."""
+    """Format a duration, rounded up, as one word of a command: `7d`, `6d23h`."""
     sizes = [size for size, _ in _SPANS_MS if milliseconds >= size][:2] or [1]
     return duration(-(-milliseconds // sizes[-1]) * sizes[-1]).replace(" ", "")
 
 
-def _about(milliseconds: int) -> str:
-    """A span to wait for, in whole seconds from one second on."""
+def _round_up(milliseconds: int) -> str:
+    """Format a waiting time, rounded up to whole seconds from one second on."""
     return duration(milliseconds + -milliseconds % 1_000 if milliseconds > 1_000 else milliseconds)
 
 
 def parse_duration(text: str) -> int:
-    """The milliseconds of a span such as `7d`, `1h30m`, `500ms` or `6 d 23 h`.
+    """Return the milliseconds of a duration such as `7d`, `1h30m`, `500ms` or `6 d 23 h`.
 
     Raises `duration_invalid`.
     """
@@ -117,23 +121,23 @@ def parse_duration(text: str) -> int:
         raise UsageError(
             "duration_invalid",
             f"{text[:80]!r} is not a duration",
-            hint="write 7d, 1h30m, 10s or 500ms",
+            hint="Write a duration such as 7d, 1h30m, 10s or 500ms.",
         )
     milliseconds = sum(int(count) * _MS_OF[unit] for count, unit in _SPAN.findall(text))
     if milliseconds > _MAX:
-        message = f"{text[:80]!r} is too long a duration"
-        raise UsageError("duration_invalid", message, hint=f"the chain counts to {duration(_MAX)}")
+        message = f"the duration {text[:80]!r} is too long"
+        raise UsageError("duration_invalid", message, hint=f"Write at most {duration(_MAX)}.")
     return milliseconds
 
 
 def parse_timeout(text: str) -> int:
-    """The milliseconds for which somebody waits. Raises `duration_invalid` or `timeout_invalid`."""
+    """Return the milliseconds of a timeout. Raises `duration_invalid` or `timeout_invalid`."""
     timeout_ms = parse_duration(text)
     if not timeout_ms:
         raise UsageError(
             "timeout_invalid",
-            f"with a timeout of {text[:80]} no node has time to respond",
-            hint="write how long to wait: 10s or 500ms",
+            f"a timeout of {text[:80]} is too short for any response",
+            hint="Write a timeout such as 10s or 500ms.",
         )
     return timeout_ms
 
@@ -142,37 +146,37 @@ def parse_timeout(text: str) -> int:
 
 
 def utc(time_ms: int, now_ms: int | None = None) -> str:
-    """A time, in ms since 1970: `2026-11-28 09:14 UTC`.
+    """Format a time given in ms since 1970: `2026-11-28 09:14 UTC`.
 
-    With `now_ms`, also how long it is until then: `2026-11-28 09:14 UTC (in 6 d 23 h)`.
+    With `now_ms`, add the remaining time: `2026-11-28 09:14 UTC (in 6 d 23 h)`.
     """
-    wait = "" if now_ms is None or now_ms >= time_ms else f" (in {_about(time_ms - now_ms)})"
+    wait = "" if now_ms is None or now_ms >= time_ms else f" (in {_round_up(time_ms - now_ms)})"
     return f"{_written(time_ms, '%Y-%m-%d %H:%M UTC')}{wait}"
 
 
 def utc_second(time_ms: int) -> str:
-    """A time to the second, in ms since 1970, for what happens one after another."""
+    """Format a time given in ms since 1970 with seconds, for sequences of events."""
     return _written(time_ms, "%Y-%m-%d %H:%M:%S UTC")
 
 
 def ago(milliseconds: int) -> str:
-    """How long ago something was, in whole seconds from one second on: `9 s ago`."""
-    rest = milliseconds % 1_000 if milliseconds > 1_000 else 0
-    return f"{duration(milliseconds - rest)} ago"
+    """Format the age of an event, in whole seconds from one second on: `9 s ago`."""
+    remainder = milliseconds % 1_000 if milliseconds > 1_000 else 0
+    return f"{duration(milliseconds - remainder)} ago"
 
 
 def _written(time_ms: int, form: str) -> str:
     try:
         return datetime.fromtimestamp(time_ms / 1000, UTC).strftime(form)
-    except (ValueError, OverflowError, OSError):  # a contract may put any u64 there
+    except (ValueError, OverflowError, OSError):  # untrusted: a contract may set any u64
         return f"{time_ms} ms after 1970"
 
 
-# --- Numbers of things
+# --- Counts
 
 
 def count(number: int, noun: str, several: str = "") -> str:
-    """How many of something there are: `1 tool`, `2 tools`; `several` if it is not just an s."""
+    """Format a count: `1 tool`, `2 tools`. `several` is the plural unless it only adds an s."""
     return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
@@ -180,7 +184,7 @@ def count(number: int, noun: str, several: str = "") -> str:
 
 
 def in_words(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record for people: `…_mist` as SUI, `…_at_ms` and `time_ms` as times, `…_ms` as spans."""
+    """Format the values of a record: `…_mist` in SUI, and `…_at_ms`, `time_ms`, `…_ms` as times."""
     return dict(_in_words(key, value) for key, value in record.items())
 
 

@@ -1,4 +1,4 @@
-"""Addresses: of accounts, objects and packages alike."""
+"""Addresses of accounts, objects and packages."""
 
 from typing import Self
 
@@ -9,31 +9,31 @@ ADDRESS_LENGTH = 32
 
 
 class Address(bytes):
-    """The 32 bytes that name an account, an object or a package.
+    """The 32-byte address of an account, an object or a package.
 
-    It is a `bytes`, and equal to the same bytes; `str()` gives the canonical text, `0x` and 64
+    It is a `bytes` and equals the same bytes. `str()` returns the canonical text: `0x` and 64
     hexadecimal digits.
     """
 
     __slots__ = ()
 
     def __new__(cls, value: bytes) -> Self:
-        """Take 32 bytes. Raises `address_invalid`."""
+        """Create an address from 32 bytes. Raises `address_invalid`."""
         if len(value) != ADDRESS_LENGTH:
             raise ValidationError(
                 "address_invalid",
-                f"an address has {ADDRESS_LENGTH} bytes, this one has {len(value)}",
+                f"expected {ADDRESS_LENGTH} bytes for an address, got {len(value)}",
             )
         return bytes.__new__(cls, value)
 
     @classmethod
     def of(cls, number: int) -> Self:
-        """The address with this number: `Address.of(2)` is `0x2`."""
+        """Return the address with this number: `Address.of(2)` is `0x2`."""
         return cls(number.to_bytes(ADDRESS_LENGTH, "big"))
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `0x` and 1 to 64 hexadecimal digits. Raises `address_invalid`."""
+        """Parse `0x` and 1 to 64 hexadecimal digits. Raises `address_invalid`."""
         digits = text[2:]
         if text[:2] not in ("0x", "0X") or not 1 <= len(digits) <= 64 or not digits.isalnum():
             raise _not_an_address(text)
@@ -44,18 +44,17 @@ class Address(bytes):
 
     @classmethod
     def parse_whole(cls, text: str) -> Self:
-        """Read `0x` and all 64 digits: the address of an account, to which something is sent.
+        """Parse `0x` and exactly 64 digits: the address of a recipient.
 
-        An address that lost a digit is another address. Raises `address_invalid`.
+        An address that lost a digit would be a different address. Raises `address_invalid`.
         """
         address = cls.parse(text)
         digits = len(text) - 2
         if digits != 2 * ADDRESS_LENGTH:
             raise ValidationError(
                 "address_invalid",
-                f"{text!r} has {digits} of the {2 * ADDRESS_LENGTH} digits of an address",
-                hint="check it where you copied it from; an address that starts with zeros needs"
-                " them, too",
+                f"{text!r} has {digits} digits, expected {2 * ADDRESS_LENGTH}",
+                hint="compare it with the original; keep the leading zeros of an address",
             )
         return address
 
@@ -66,15 +65,15 @@ class Address(bytes):
         return f"Address({self.short()})"
 
     def short(self) -> str:
-        """The text without leading zeros, as `0x2` is usually written."""
+        """Return the text without leading zeros, such as `0x2`."""
         return f"0x{int.from_bytes(self, 'big'):x}"
 
 
 def _not_an_address(text: str) -> ValidationError:
     return ValidationError(
         "address_invalid",
-        f"{text[:80]!r} is not an address",
-        hint="an address is 0x and 1 to 64 hexadecimal digits",
+        f"{text[:80]!r} is not a valid address",
+        hint="use 0x and 1 to 64 hexadecimal digits",
     )
 
 

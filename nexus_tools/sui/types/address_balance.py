@@ -1,8 +1,8 @@
-"""Address balances: money that belongs to an address without being in a coin.
+"""Address balances: funds that belong to an address without being in a coin.
 
-Each is a dynamic field of the accumulator root 0xacc: an owner and a type of funds give its id.
-A transaction takes money out by a *withdrawal*, which is an input of its commands, or by a *coin
-reservation*, which stands among the coins that pay for it. Source:
+Each balance is a dynamic field of the accumulator root 0xacc. The owner and the type of funds
+determine its ID. A transaction takes funds out by a *withdrawal*, which is an input of its
+commands, or by a *coin reservation*, which is listed among its gas coins. Source:
 `sui-types/src/{accumulator_root,accumulator_event,funds_accumulator,coin_reservation}.rs`, and
 `FundsWithdrawalArg` in `transaction.rs`.
 """
@@ -35,7 +35,7 @@ _OWNER, _AMOUNT = slice(32, 64), slice(64, 80)
 
 
 class AddressBalance(Struct, frozen=True):
-    """What an address has of one type of coin, in the coin's smallest unit: MIST for SUI."""
+    """An address's balance of one coin type, in the coin's smallest unit: MIST for SUI."""
 
     owner: Address
     coin_type: TypeTag
@@ -43,7 +43,7 @@ class AddressBalance(Struct, frozen=True):
 
 
 def coin_type_of(funds: TypeTag) -> TypeTag | None:
-    """`T` of `0x2::balance::Balance<T>`; None for another type of funds."""
+    """Return `T` of `0x2::balance::Balance<T>`, or None for another type of funds."""
     if not isinstance(funds, StructTag) or len(funds.type_params) != 1:
         return None
     (coin_type,) = funds.type_params
@@ -51,13 +51,13 @@ def coin_type_of(funds: TypeTag) -> TypeTag | None:
 
 
 def accumulator_id(owner: Address, funds: TypeTag) -> Address:
-    """The id of the field that holds an owner's funds, whether or not it exists."""
+    """Return the ID of the field that holds an owner's funds, whether or not it exists."""
     key_type = accumulator_key_tag(funds)
     return dynamic_field_id(ACCUMULATOR_ROOT, TYPE_TAG.encode(key_type), owner)
 
 
 def address_balance(value: Object) -> AddressBalance | None:
-    """The address balance that an object is; None if it is something else."""
+    """Return the address balance in an object, or None if the object is something else."""
     if value.owner != _OF_THE_ROOT or not isinstance(value.data, MoveObject):
         return None
     key_type, value_type = value.data.type.type_params
@@ -75,7 +75,7 @@ def address_balance(value: Object) -> AddressBalance | None:
 
 
 class FundsWithdrawal(Struct, frozen=True):
-    """Money taken from an address balance: `amount` at most, of one balance type.
+    """A withdrawal of at most `amount` from an address balance of one balance type.
 
     `source` is 0 for the sender's balance and 1 for the sponsor's.
     """
@@ -86,13 +86,13 @@ class FundsWithdrawal(Struct, frozen=True):
 
 
 def withdrawal_tag(coin_type: TypeTag) -> StructTag:
-    """The type of the right to take money from an address balance."""
+    """Return the type of the right to withdraw funds from an address balance."""
     funds = balance_tag(coin_type)
     return StructTag(SUI_FRAMEWORK, "funds_accumulator", "Withdrawal", (funds,))
 
 
 def _only_variant(codec: Codec[T]) -> Codec[T]:
-    """A value behind the number of the only variant that there is yet: 0."""
+    """Return a codec that puts the number 0 before the value: it is the only variant so far."""
 
     def read(data: bytes, position: int) -> tuple[T, int]:
         if data[position]:
@@ -119,21 +119,21 @@ FUNDS_WITHDRAWAL = struct(
 # --- Coin reservations
 
 # A reference to a coin that does not exist has the form of one to a coin that does: id, version,
-# digest. The id is that of the balance, masked (xor) with the chain's, so that a reservation is
-# good for one chain. The 32 bytes of the digest hold the rest. 5 SUI of epoch 7 are
+# digest. The ID is that of the balance, XORed with the chain's, so a reservation is
+# valid for one chain. The 32 bytes of the digest contain the rest. 5 SUI of epoch 7 are
 #
 #     00f2052a01000000  07000000  acacacacacacacacacacacacacacacacacacacac
-#     amount (u64)      epoch     what no hash is ever going to end with
+#     amount (u64)      epoch     a suffix that no hash is expected to have
 _MAGIC = b"\xac" * 20
 _AMOUNT_OF, _EPOCH, _MARK = slice(0, 8), slice(8, 12), slice(12, 32)
 _NO_VERSION = 0
 
 
 class CoinReservation(Struct, frozen=True):
-    """`amount` of the balance with the id `accumulator`, valid in an epoch and in the next.
+    """A reservation of `amount` from the balance `accumulator`, valid in `epoch` and the next one.
 
-    Clients put them among the coins of the gas, so that the gas coin has the money of the address
-    balance too.
+    Clients list it among the gas coins, so the gas coin contains the funds of the address balance
+    as well.
     """
 
     accumulator: Address
@@ -142,28 +142,28 @@ class CoinReservation(Struct, frozen=True):
 
     @classmethod
     def of(cls, owner: Address, coin_type: TypeTag, amount: int, epoch: int) -> "CoinReservation":
-        """A reservation of an owner's balance."""
+        """Return a reservation of an owner's balance."""
         return cls(accumulator_id(owner, balance_tag(coin_type)), amount, epoch)
 
     @classmethod
     def parse(cls, reference: ObjectReference, chain: Digest) -> "CoinReservation":
-        """The reservation that a reference stands for, on the chain with this id."""
+        """Return the reservation that a reference encodes, on the chain with this ID."""
         accumulator = _masked(reference.object_id, chain)
         return cls(accumulator, reserved_amount(reference), _number(reference.digest[_EPOCH]))
 
     def reference(self, chain: Digest) -> ObjectReference:
-        """The reference that stands for the reservation."""
+        """Return the object reference that encodes the reservation."""
         digest = self.amount.to_bytes(8, "little") + self.epoch.to_bytes(4, "little") + _MAGIC
         return ObjectReference(_masked(self.accumulator, chain), _NO_VERSION, Digest(digest))
 
 
 def is_coin_reservation(reference: ObjectReference) -> bool:
-    """Whether a reference is one to a coin that does not exist."""
+    """Return whether a reference encodes a coin reservation instead of naming a coin."""
     return reference.digest.endswith(_MAGIC)
 
 
 def reserved_amount(reference: ObjectReference) -> int:
-    """How much is reserved, whatever the chain."""
+    """Return the reserved amount, independent of the chain."""
     return _number(reference.digest[_AMOUNT_OF])
 
 

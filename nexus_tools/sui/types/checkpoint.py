@@ -34,7 +34,7 @@ class LiveObjectSet(Struct, frozen=True):
 
 
 class CheckpointArtifacts(Struct, frozen=True):
-    """A commitment to what the checkpoint did."""
+    """A commitment to the changes of a checkpoint."""
 
     digest: Digest
 
@@ -50,7 +50,7 @@ _COMMITMENTS: Codec[tuple[Commitment, ...]] = vector(
 
 
 class EndOfEpochData(Struct, frozen=True):
-    """What the last checkpoint of an epoch says of the next: public keys and stakes, version."""
+    """The next epoch's public keys, stakes and version, in the last checkpoint of an epoch."""
 
     next_epoch_committee: tuple[tuple[bytes, int], ...]
     next_epoch_protocol_version: int
@@ -58,7 +58,7 @@ class EndOfEpochData(Struct, frozen=True):
 
 
 class CheckpointSummary(Struct, frozen=True):
-    """The head of a checkpoint; validators sign it, and the next one names its digest."""
+    """The header of a checkpoint; validators sign it, and the next one contains its digest."""
 
     epoch: int
     sequence_number: int
@@ -72,11 +72,11 @@ class CheckpointSummary(Struct, frozen=True):
     version_specific_data: bytes
 
     def encode(self) -> bytes:
-        """The BCS bytes."""
+        """Return the BCS bytes."""
         return CHECKPOINT_SUMMARY.encode(self)
 
     def digest(self) -> Digest:
-        """The checkpoint's digest."""
+        """Return the checkpoint's digest."""
         return checkpoint_digest(self.encode())
 
 
@@ -87,18 +87,18 @@ class CheckpointContents(Struct, frozen=True):
     signatures: tuple[tuple[bytes, ...], ...]
 
     def encode(self) -> bytes:
-        """The BCS bytes."""
+        """Return the BCS bytes."""
         return CHECKPOINT_CONTENTS.encode(self)
 
     def digest(self) -> Digest:
-        """The digest of the contents."""
+        """Return the digest of the contents."""
         return checkpoint_contents_digest(self.encode())
 
 
 class SignedTransactionDigests(Struct, frozen=True):
-    """A transaction of a checkpoint: digests of it and its effects, signatures.
+    """A transaction of a checkpoint: its digest, its effects' digest, and its signatures.
 
-    With each signature comes the version of the signer's aliases, if it was made for an alias.
+    Each signature is paired with the version of the signer's aliases, if it was made for an alias.
     """
 
     digests: tuple[Digest, Digest]
@@ -106,16 +106,16 @@ class SignedTransactionDigests(Struct, frozen=True):
 
 
 class CheckpointContentsV2(Struct, frozen=True):
-    """The contents of a checkpoint of a network where addresses have aliases."""
+    """The contents of a checkpoint on a network with address aliases."""
 
     transactions: tuple[SignedTransactionDigests, ...]
 
     def encode(self) -> bytes:
-        """The BCS bytes."""
+        """Return the BCS bytes."""
         return ANY_CHECKPOINT_CONTENTS.encode(self)
 
     def digest(self) -> Digest:
-        """The digest of the contents."""
+        """Return the digest of the contents."""
         return checkpoint_contents_digest(self.encode())
 
 
@@ -152,4 +152,4 @@ CHECKPOINT_CONTENTS: Codec[CheckpointContents] = choice(
 ANY_CHECKPOINT_CONTENTS: Codec[CheckpointContents | CheckpointContentsV2] = choice(
     "CheckpointContents", (CheckpointContents, _CONTENTS), (CheckpointContentsV2, _CONTENTS_V2)
 )
-"""Contents of any network; this one writes the first form."""
+"""A codec of the contents of any network; the localnet writes the first version."""

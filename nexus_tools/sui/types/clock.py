@@ -16,16 +16,16 @@ SHARED_AT = 1
 
 
 def clock_ms(clock: Object) -> int:
-    """The time that the clock shows, in ms since 1970."""
+    """Return the clock's time, in ms since 1970."""
     assert isinstance(clock.data, MoveObject)
     return u64.read(clock.data.contents, ADDRESS_LENGTH)[0]
 
 
 def clock_contents(timestamp_ms: int) -> bytes:
-    """The clock as BCS bytes."""
+    """Return the clock as BCS bytes."""
     return CLOCK + u64.encode(timestamp_ms)
 
 
 def clock_input(*, mutable: bool) -> SharedObject:
-    """The clock as an input of a transaction: nobody has to ask at which version it was shared."""
+    """Return the clock as a transaction input; its initial version is a constant."""
     return SharedObject(CLOCK, SHARED_AT, mutable=mutable)

@@ -14,35 +14,35 @@ _BALANCE = slice(ADDRESS_LENGTH, ADDRESS_LENGTH + 8)
 
 
 def coin_type(tag: TypeTag | None) -> TypeTag | None:
-    """The `T` of `0x2::coin::Coin<T>`; None for another type."""
+    """Return the `T` of `0x2::coin::Coin<T>`, or None for another type."""
     if not isinstance(tag, StructTag) or tag.name != "Coin" or tag.datatype != COIN:
         return None
     return tag.type_params[0] if len(tag.type_params) == 1 else None
 
 
 def is_coin(tag: TypeTag | None) -> bool:
-    """Whether values of this type are coins."""
+    """Return whether values of this type are coins."""
     return tag is GAS_COIN or coin_type(tag) is not None
 
 
 def is_gas_coin(value: Object) -> bool:
-    """Whether an object is a coin of SUI."""
+    """Return whether an object is a SUI coin."""
     return value.type == GAS_COIN
 
 
 def coin_balance(coin: Object | MoveObject) -> int:
-    """What is in a coin, in its smallest unit: MIST for SUI."""
+    """Return a coin's balance in its smallest unit: MIST for SUI."""
     data = coin.data if isinstance(coin, Object) else coin
     assert isinstance(data, MoveObject)
     return int.from_bytes(data.contents[_BALANCE], "little")
 
 
 def coin_contents(object_id: Address, balance: int) -> bytes:
-    """A coin as BCS bytes."""
+    """Return a coin as BCS bytes."""
     return bytes(object_id) + u64.encode(balance)
 
 
 def gas_coin(object_id: Address, balance: int, version: int) -> MoveObject:
-    """A coin of SUI (MIST)."""
+    """Return a SUI coin with this balance (MIST)."""
     contents = coin_contents(object_id, balance)
     return MoveObject(GAS_COIN, has_public_transfer=True, version=version, contents=contents)

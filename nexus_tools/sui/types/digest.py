@@ -1,7 +1,7 @@
-"""Digests, and the ids that are derived by hashing.
+"""Digests, and object IDs that are derived by hashing.
 
-Source: `sui-types/src/{digests,base_types,dynamic_field,derived_object}.rs`. A digest of a value is
-the BLAKE2b-256 hash of the name of its type, two colons, and its BCS bytes.
+Source: `sui-types/src/{digests,base_types,dynamic_field,derived_object}.rs`. The digest of a value
+is the BLAKE2b-256 hash of the name of its type, two colons, and its BCS bytes.
 """
 
 import hashlib
@@ -17,32 +17,32 @@ _PLACES = {character: place for place, character in enumerate(_ALPHABET)}
 
 
 class Digest(bytes):
-    """32 bytes that identify a transaction, effects, events, an object version or a checkpoint.
+    """The 32-byte digest of a transaction, effects, events, an object version or a checkpoint.
 
-    It is a `bytes`, and equal to the same bytes; `str()` gives base58.
+    It is a `bytes` and equals the same bytes. `str()` returns base58.
     """
 
     __slots__ = ()
 
     def __new__(cls, value: bytes) -> Self:
-        """Take 32 bytes. Raises `digest_invalid`."""
+        """Create a digest from 32 bytes. Raises `digest_invalid`."""
         if len(value) != DIGEST_LENGTH:
             raise ValidationError(
                 "digest_invalid",
-                f"a digest has {DIGEST_LENGTH} bytes, this one has {len(value)}",
+                f"expected {DIGEST_LENGTH} bytes for a digest, got {len(value)}",
             )
         return bytes.__new__(cls, value)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read base58. Raises `digest_invalid`."""
+        """Parse base58. Raises `digest_invalid`."""
         try:
             return cls(base58_decode(text))
         except (KeyError, ValidationError):
             raise ValidationError(
                 "digest_invalid",
-                f"{text[:80]!r} is not a digest",
-                hint="a digest is 32 bytes in base58, 43 or 44 characters",
+                f"{text[:80]!r} is not a valid digest",
+                hint="use 32 bytes in base58: 43 or 44 characters",
             ) from None
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Digest(bytes):
 
 
 def base58_encode(data: bytes) -> str:
-    """Base58 with Bitcoin's alphabet; a leading zero byte is a `1`."""
+    """Return base58 with Bitcoin's alphabet; a leading zero byte is a `1`."""
     number, digits = int.from_bytes(data, "big"), []
     while number:
         number, place = divmod(number, 58)
@@ -63,7 +63,7 @@ def base58_encode(data: bytes) -> str:
 
 
 def base58_decode(text: str) -> bytes:
-    """The bytes of a base58 text of at most 64 characters. Raises `KeyError` for another sign."""
+    """Decode base58 of at most 64 characters. Raises `KeyError` for an invalid character."""
     if len(text) > 64:
         raise KeyError(text[:80])
     number = 0
@@ -75,7 +75,7 @@ def base58_decode(text: str) -> bytes:
 
 def _read_digest(data: bytes, position: int) -> tuple[Digest, int]:
     if data[position] != DIGEST_LENGTH:
-        raise BcsError(f"a digest has {DIGEST_LENGTH} bytes, not {data[position]}")
+        raise BcsError(f"expected {DIGEST_LENGTH} bytes for a digest, got {data[position]}")
     start = position + 1
     if start + DIGEST_LENGTH > len(data):
         raise IndexError
@@ -87,7 +87,7 @@ _LENGTH_BYTE = bytes([DIGEST_LENGTH])
 
 def _write_digest(value: bytes, out: bytearray) -> None:
     if len(value) != DIGEST_LENGTH:
-        raise BcsError(f"a digest has {DIGEST_LENGTH} bytes, not {len(value)}")
+        raise BcsError(f"expected {DIGEST_LENGTH} bytes for a digest, got {len(value)}")
     out += _LENGTH_BYTE
     out += value
 
@@ -96,48 +96,48 @@ DIGEST: Codec[Digest] = Codec(_read_digest, _write_digest)
 
 
 def blake2b256(*parts: bytes) -> bytes:
-    """BLAKE2b with 32 bytes of output, over the parts in a row."""
+    """Return the BLAKE2b hash of the concatenated parts, with 32 bytes of output."""
     return hashlib.blake2b(b"".join(parts), digest_size=32).digest()
 
 
 def transaction_digest(transaction_data: bytes) -> Digest:
-    """Digest of the BCS bytes of a `TransactionData`."""
+    """Return the digest of the BCS bytes of a `TransactionData`."""
     return Digest(blake2b256(b"TransactionData::", transaction_data))
 
 
 def effects_digest(effects: bytes) -> Digest:
-    """Digest of the BCS bytes of `TransactionEffects`."""
+    """Return the digest of the BCS bytes of `TransactionEffects`."""
     return Digest(blake2b256(b"TransactionEffects::", effects))
 
 
 def events_digest(events: bytes) -> Digest:
-    """Digest of the BCS bytes of `TransactionEvents`."""
+    """Return the digest of the BCS bytes of `TransactionEvents`."""
     return Digest(blake2b256(b"TransactionEvents::", events))
 
 
 def object_digest(object_bytes: bytes) -> Digest:
-    """Digest of the BCS bytes of an `Object`."""
+    """Return the digest of the BCS bytes of an `Object`."""
     return Digest(blake2b256(b"Object::", object_bytes))
 
 
 def checkpoint_digest(summary: bytes) -> Digest:
-    """Digest of the BCS bytes of a `CheckpointSummary`."""
+    """Return the digest of the BCS bytes of a `CheckpointSummary`."""
     return Digest(blake2b256(b"CheckpointSummary::", summary))
 
 
 def checkpoint_contents_digest(contents: bytes) -> Digest:
-    """Digest of the BCS bytes of `CheckpointContents`."""
+    """Return the digest of the BCS bytes of `CheckpointContents`."""
     return Digest(blake2b256(b"CheckpointContents::", contents))
 
 
 def created_object_id(transaction: bytes, number: int) -> Address:
-    """The id of the `number`th object or package that a transaction creates, counted from 0."""
+    """Return the ID of the `number`th object that a transaction creates, counted from 0."""
     return Address(blake2b256(b"\xf1", transaction, number.to_bytes(8, "little")))
 
 
 def dynamic_field_id(parent: bytes, key_type: bytes, key: bytes) -> Address:
-    """The id of the field of `parent` under a key.
+    """Return the ID of the field of `parent` under a key.
 
-    `key_type` are the BCS bytes of the key's type tag, `key` those of the key.
+    `key_type` are the BCS bytes of the key's type tag, and `key` those of the key.
     """
     return Address(blake2b256(b"\xf0", parent, len(key).to_bytes(8, "little"), key, key_type))

@@ -1,4 +1,4 @@
-"""Effects: what a transaction did to the ledger.
+"""Effects: the changes that a transaction made to the ledger.
 
 Source: `sui-types/src/effects/{effects_v2,object_change}.rs` and `gas.rs`.
 """
@@ -28,7 +28,7 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, TypeTag, balance_tag
 
 
 class GasCostSummary(Struct, frozen=True):
-    """What a transaction costs, in MIST."""
+    """The gas cost of a transaction, in MIST."""
 
     computation_cost: int
     storage_cost: int
@@ -37,7 +37,7 @@ class GasCostSummary(Struct, frozen=True):
 
     @property
     def net(self) -> int:
-        """What the payer loses; negative if the rebate is larger than the costs."""
+        """The net cost for the payer; negative if the rebate exceeds the costs."""
         return self.computation_cost + self.storage_cost - self.storage_rebate
 
     def __add__(self, other: "GasCostSummary") -> "GasCostSummary":
@@ -50,7 +50,7 @@ class GasCostSummary(Struct, frozen=True):
 
 
 class Absent(Struct, frozen=True):
-    """The object did not exist before, or does not exist after."""
+    """An object that did not exist before, or does not exist after, the transaction."""
 
 
 class InputState(Struct, frozen=True):
@@ -76,7 +76,7 @@ class PackageWrite(Struct, frozen=True):
 
 
 class AccumulatorOperation(Enum):
-    """Whether money goes into an address balance or out of it."""
+    """The direction of a change of an address balance: a deposit or a withdrawal."""
 
     MERGE = "merge"
     SPLIT = "split"
@@ -96,7 +96,7 @@ class AccumulatorPair(Struct, frozen=True):
 
 
 class AccumulatorEvents(Struct, frozen=True):
-    """Events of a stream: the index of each in the transaction, and its digest; one at least."""
+    """Events of a stream: the index of each in the transaction, and its digest; at least one."""
 
     events: tuple[tuple[int, Digest], ...]
 
@@ -107,7 +107,7 @@ AccumulatorValue = AccumulatorInteger | AccumulatorPair | AccumulatorEvents
 class AccumulatorWrite(Struct, frozen=True):
     """A change of an address balance, or events for a stream.
 
-    `type` is that of the funds, `0x2::balance::Balance<T>`.
+    `type` is the type of the funds, `0x2::balance::Balance<T>`.
     """
 
     address: Address
@@ -117,18 +117,18 @@ class AccumulatorWrite(Struct, frozen=True):
 
 
 class IdOperation(Enum):
-    """What happened to the id itself."""
+    """The change of the object ID itself: none, created or deleted."""
 
     NONE = "none"
     CREATED = "created"
     DELETED = "deleted"
 
-    # The hash of an `Enum` is a function written in Python.
+    # The hash of an `Enum` is a Python function, which is slow.
     __hash__ = object.__hash__
 
 
 class ObjectChange(Struct, frozen=True):
-    """One changed object: before, after, and what happened to its id."""
+    """One changed object: its states before and after, and the change of its ID."""
 
     input: Absent | InputState
     output: Absent | ObjectWrite | PackageWrite | AccumulatorWrite
@@ -143,13 +143,13 @@ class ReadOnlyRoot(Struct, frozen=True):
 
 
 class MutateEnded(Struct, frozen=True):
-    """A shared object that was to be changed, but does not exist any more."""
+    """A mutable shared input that no longer exists."""
 
     version: int
 
 
 class ReadEnded(Struct, frozen=True):
-    """A shared object that was to be read, but does not exist any more."""
+    """A read-only shared input that no longer exists."""
 
     version: int
 
@@ -168,9 +168,9 @@ Unchanged = ReadOnlyRoot | MutateEnded | ReadEnded | Cancelled | PerEpochConfig
 
 
 class TransactionEffects(Struct, frozen=True):
-    """What a transaction did (`TransactionEffectsV2`).
+    """The effects of a transaction (`TransactionEffectsV2`).
 
-    `changed_objects` and `dependencies` are sorted; `gas_object_index` is a place in the former.
+    `changed_objects` and `dependencies` are sorted. `gas_object_index` is an index in the former.
     """
 
     status: ExecutionStatus
@@ -186,21 +186,22 @@ class TransactionEffects(Struct, frozen=True):
     aux_data_digest: Digest | None
 
     def encode(self) -> bytes:
-        """The BCS bytes."""
+        """Return the BCS bytes."""
         return TRANSACTION_EFFECTS.encode(self)
 
     def digest(self) -> Digest:
-        """The digest of the effects."""
+        """Return the digest of the effects."""
         return effects_digest(self.encode())
 
     def address_balance_change(self, owner: Address, coin_type: TypeTag) -> int:
-        """What it does to an address balance, in the coin's smallest unit: MIST for SUI.
+        """Return the change of an address balance, in the coin's smallest unit: MIST for SUI.
 
-        Gas that comes from there is in it. A checkpoint settles the balance some time later.
+        It includes gas that the address balance pays. A checkpoint settles the balance some time
+        later.
         """
         funds, change = balance_tag(coin_type), 0
-        for _, each in self.changed_objects:
-            write = each.output
+        for _, changed_object in self.changed_objects:
+            write = changed_object.output
             if not isinstance(write, AccumulatorWrite) or (write.address, write.type) != (
                 owner,
                 funds,
@@ -285,7 +286,7 @@ _V2 = 1
 
 def _read_effects(data: bytes, position: int) -> tuple[TransactionEffects, int]:
     if data[position] != _V2:
-        raise BcsError(f"effects of version {data[position] + 1} are not read, only of version 2")
+        raise BcsError(f"expected effects of version 2, got version {data[position] + 1}")
     return _EFFECTS_V2.read(data, position + 1)
 
 

@@ -1,4 +1,4 @@
-"""Effects in the form that networks wrote in their first year, and effects of either form.
+"""Effects in the format of Sui's first year, and effects of either version.
 
 Source: `sui-types/src/effects/{mod,effects_v1}.rs`.
 """
@@ -21,9 +21,10 @@ OwnedReference = tuple[ObjectReference, Owner]
 
 
 class TransactionEffectsV1(Struct, frozen=True):
-    """What a transaction did (`TransactionEffectsV1`).
+    """The effects of a transaction (`TransactionEffectsV1`).
 
-    `modified_at_versions` are ids with the versions before; `gas_object` is in `mutated` too.
+    `modified_at_versions` are IDs with their previous versions. `mutated` also contains
+    `gas_object`.
     """
 
     status: ExecutionStatus
@@ -43,11 +44,11 @@ class TransactionEffectsV1(Struct, frozen=True):
     dependencies: tuple[Digest, ...]
 
     def encode(self) -> bytes:
-        """The BCS bytes."""
+        """Return the BCS bytes."""
         return ANY_EFFECTS.encode(self)
 
     def digest(self) -> Digest:
-        """The digest of the effects."""
+        """Return the digest of the effects."""
         return effects_digest(self.encode())
 
 

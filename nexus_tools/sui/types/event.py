@@ -1,7 +1,7 @@
-"""Events: what Move code says to the world outside, and the streams of authenticated events.
+"""Events that Move code emits, and the streams of authenticated events.
 
-To the events of a stream the chain commits in their order: the head of a stream, a dynamic field of
-the accumulator root 0xacc, takes in the Merkle root of each checkpoint's events. Source:
+The chain commits to the events of a stream in their order. The head of a stream, a dynamic field of
+the accumulator root 0xacc, absorbs the Merkle root of each checkpoint's events. Source:
 `sui-types/src/{event,accumulator_root}.rs`, `merkle.rs` of `fastcrypto`.
 """
 
@@ -16,7 +16,7 @@ from nexus_tools.sui.types.type_tag import STRUCT_TAG, StructTag
 
 
 class Event(Struct, frozen=True):
-    """One event; `package` and `module` are where it was emitted, `contents` its BCS bytes."""
+    """One event, emitted by `package` and `module`; `contents` are its BCS bytes."""
 
     package: Address
     module: str
@@ -31,14 +31,14 @@ EVENTS: Codec[tuple[Event, ...]] = vector(EVENT)
 # --- Streams
 
 EVENT_STREAM_HEAD = StructTag(SUI_FRAMEWORK, "accumulator_settlement", "EventStreamHead")
-"""The type of the heads; with it `accumulator_id` gives the id of a stream's field."""
+"""The type of stream heads; `accumulator_id` computes the ID of a stream's field from it."""
 
 _LEAF, _INNER = b"\0", b"\1"
 _EMPTY = bytes(DIGEST_LENGTH)
 
 
 class EventCommitment(Struct, frozen=True):
-    """An event by its checkpoint, the transaction's index in it, and its index in that."""
+    """An event by its checkpoint, its transaction's index, and its own index."""
 
     checkpoint: int
     transaction: int
@@ -50,12 +50,12 @@ _COMMITMENT: Codec[EventCommitment] = struct(EventCommitment, u64, u64, u64, DIG
 
 
 def event_digest(event: Event) -> Digest:
-    """What a stream commits to of an event: the hash of its BCS bytes alone."""
+    """Return the digest of an event in a stream: the hash of its BCS bytes alone."""
     return Digest(blake2b256(EVENT.encode(event)))
 
 
 def merkle_root(commitments: Iterable[EventCommitment]) -> bytes:
-    """The root of the tree of one checkpoint's commitments, which are in their order."""
+    """Return the Merkle root of one checkpoint's commitments, which must be in order."""
     level = [blake2b256(_LEAF, _COMMITMENT.encode(commitment)) for commitment in commitments]
     while len(level) > 1:
         if len(level) % 2:

@@ -1,6 +1,6 @@
-"""How the execution of a transaction ended.
+"""The outcome of a transaction's execution: success, or an error.
 
-Source: `sui-types/src/execution_status.rs`. The number of an error is its place in the enum there.
+Source: `sui-types/src/execution_status.rs`. The number of an error is its index in the enum there.
 """
 
 from enum import IntEnum
@@ -29,7 +29,7 @@ from nexus_tools.sui.types.address import ADDRESS, Address
 
 
 class MoveLocation(Struct, frozen=True):
-    """A place in a function; `package` is the original id, `function` its definition's index."""
+    """A location in a function; `package` is the original ID, `function` its definition's index."""
 
     package: Address
     module: str
@@ -39,14 +39,14 @@ class MoveLocation(Struct, frozen=True):
 
 
 class MoveAbort(Struct, frozen=True):
-    """Where Move code aborted, and with which code."""
+    """The location and code of an abort of Move code."""
 
     location: MoveLocation
     code: int
 
 
 class ArgumentErrorKind(IntEnum):
-    """What is wrong with an argument of a command (`CommandArgumentError`)."""
+    """The kinds of errors of a command's argument (`CommandArgumentError`)."""
 
     TYPE_MISMATCH = 0
     INVALID_BCS_BYTES = 1
@@ -70,7 +70,7 @@ class ArgumentErrorKind(IntEnum):
 
 
 class CommandArgumentError(Struct, frozen=True):
-    """The `argument`th argument of the failed command; `data` are the indices of the kind."""
+    """An error of the failed command's `argument`th argument; `data` are the kind's indices."""
 
     argument: int
     kind: ArgumentErrorKind
@@ -78,21 +78,21 @@ class CommandArgumentError(Struct, frozen=True):
 
 
 class TypeArgumentErrorKind(IntEnum):
-    """What is wrong with a type argument."""
+    """The kinds of errors of a type argument."""
 
     TYPE_NOT_FOUND = 0
     CONSTRAINT_NOT_SATISFIED = 1
 
 
 class TypeArgumentError(Struct, frozen=True):
-    """The `argument`th type argument of the failed command."""
+    """An error of the `argument`th type argument of the failed command."""
 
     argument: int
     kind: TypeArgumentErrorKind
 
 
 class UpgradeErrorKind(IntEnum):
-    """Why a package cannot be upgraded (`PackageUpgradeError`)."""
+    """The reasons why a package cannot be upgraded (`PackageUpgradeError`)."""
 
     UNABLE_TO_FETCH_PACKAGE = 0
     NOT_A_PACKAGE = 1
@@ -103,14 +103,14 @@ class UpgradeErrorKind(IntEnum):
 
 
 class PackageUpgradeError(Struct, frozen=True):
-    """Why a package cannot be upgraded; `data` is what the kind carries."""
+    """The reason why a package cannot be upgraded; `data` is the payload of the kind."""
 
     kind: UpgradeErrorKind
     data: Any = None
 
 
 class ErrorKind(IntEnum):
-    """Why a transaction failed (`ExecutionFailureStatus`)."""
+    """The reasons why a transaction failed (`ExecutionFailureStatus`)."""
 
     INSUFFICIENT_GAS = 0
     INVALID_GAS_OBJECT = 1
@@ -157,9 +157,10 @@ class ErrorKind(IntEnum):
 
 
 class ExecutionError(Struct, frozen=True):
-    """Why a transaction failed.
+    """The reason why a transaction failed.
 
-    `data` is what `_ERROR_DATA` says for the kind: None, a `MoveAbort`, a tuple of sizes, ...
+    `data` has the type that `_ERROR_DATA` names for the kind: None, a `MoveAbort`, a tuple of
+    sizes, ...
     """
 
     kind: ErrorKind
@@ -167,11 +168,11 @@ class ExecutionError(Struct, frozen=True):
 
 
 class Success(Struct, frozen=True):
-    """All commands were executed."""
+    """The status of a transaction whose commands all succeeded."""
 
 
 class ExecutionFailure(Struct, frozen=True):
-    """Nothing but the gas was changed; `command` is the index of the command that failed."""
+    """The status of a failed transaction, which changed only the gas; `command` is an index."""
 
     error: ExecutionError
     command: int | None
@@ -181,7 +182,7 @@ ExecutionStatus = Success | ExecutionFailure
 
 
 def _numbered(name: str, kinds: type[IntEnum], payloads: dict[Any, Codec[Any]]) -> tuple[Any, Any]:
-    """Reader and writer of a kind and what it carries, as the pair (kind, data)."""
+    """Return the reader and writer of a kind and its payload, as the pair (kind, data)."""
 
     def read(data: bytes, position: int) -> tuple[tuple[Any, Any], int]:
         number, position = read_uleb128(data, position)

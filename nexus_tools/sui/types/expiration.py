@@ -1,4 +1,4 @@
-"""Until when, and where, a transaction may be executed.
+"""Expirations: the epochs, times and chain in which a transaction may be executed.
 
 Source: `TransactionExpiration` in `sui-types/src/transaction.rs`.
 """
@@ -33,7 +33,7 @@ class ValidDuring(Struct, frozen=True):
 
 
 class Validity(Struct, frozen=True):
-    """As `ValidDuring`, and proposed by these validators alone: an epoch and their numbers."""
+    """A `ValidDuring` that only certain validators may propose: an epoch and their numbers."""
 
     min_epoch: int | None
     max_epoch: int | None

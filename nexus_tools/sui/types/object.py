@@ -1,4 +1,4 @@
-"""Objects: Move values and packages with an id, a version and an owner.
+"""Objects: Move values and packages with an ID, a version and an owner.
 
 Source: `sui-types/src/{object,move_package,base_types}.rs`.
 """
@@ -56,29 +56,29 @@ OBJECT_REFERENCE = struct(ObjectReference, ADDRESS, u64, DIGEST)
 
 
 class AddressOwner(Struct, frozen=True):
-    """Only transactions of this address use the object."""
+    """Ownership by an address: only its transactions can use the object."""
 
     address: Address
 
 
 class ObjectOwner(Struct, frozen=True):
-    """The object is a dynamic field of another one."""
+    """Ownership by an object: the owned object is a dynamic field of it."""
 
     parent: Address
 
 
 class Shared(Struct, frozen=True):
-    """Everyone uses the object; `initial_version` is the version at which it was shared."""
+    """Shared ownership: everyone can use the object. It was shared at `initial_version`."""
 
     initial_version: int
 
 
 class Immutable(Struct, frozen=True):
-    """Everyone reads the object and nobody changes it: packages and frozen objects."""
+    """No owner: packages and frozen objects, which everyone can read and no one can change."""
 
 
 class ConsensusAddressOwner(Struct, frozen=True):
-    """One address owns the object, and consensus orders its uses."""
+    """Ownership by one address, with uses ordered by consensus."""
 
     start_version: int
     address: Address
@@ -97,13 +97,13 @@ OWNER: Codec[Owner] = choice(
 
 
 class _WithId(Struct, frozen=True, kw_only=True):
-    """An `id` that is no argument: it follows from what the object is made of."""
+    """A base class with an `id` that is not a constructor argument: subclasses derive it."""
 
     id: Address = ZERO
 
 
 class MoveObject(_WithId, frozen=True):
-    """A Move value that is an object; `contents` are its BCS bytes and begin with its `id`."""
+    """A Move value that is an object; `contents` are its BCS bytes and start with its `id`."""
 
     type: StructTag
     has_public_transfer: bool
@@ -112,13 +112,13 @@ class MoveObject(_WithId, frozen=True):
 
     def __post_init__(self) -> None:
         if len(self.contents) < ADDRESS_LENGTH:
-            raise BcsError("the contents of an object are shorter than its id")
-        # Once and for all: a transaction asks for it twenty times.
+            raise BcsError("the contents of an object are shorter than its ID")
+        # Computed once, because a transaction reads it about twenty times.
         force_setattr(self, "id", Address(self.contents[:ADDRESS_LENGTH]))
 
 
 class TypeOrigin(Struct, frozen=True):
-    """Which version of a package first defined a type."""
+    """The version of a package that first defined a type."""
 
     module: str
     datatype: str
@@ -126,7 +126,7 @@ class TypeOrigin(Struct, frozen=True):
 
 
 class Linkage(Struct, frozen=True):
-    """Which version of a dependency a package uses: `original_id` names its first version."""
+    """The version of a dependency that a package uses; `original_id` is its first version."""
 
     original_id: Address
     upgraded_id: Address
@@ -134,11 +134,11 @@ class Linkage(Struct, frozen=True):
 
 
 MAX_MOVE_PACKAGE_SIZE = 100 * 1024
-"""Bytes of a package that a network takes: `max_move_package_size` of `sui-protocol-config`."""
+"""The maximum size of a package in bytes: `max_move_package_size` of `sui-protocol-config`."""
 
 
 class MovePackage(Struct, frozen=True):
-    """A package: its modules by name, sorted, with their bytes."""
+    """A package: the bytes of its modules by name, sorted."""
 
     id: Address
     version: int
@@ -148,7 +148,7 @@ class MovePackage(Struct, frozen=True):
 
 
 class Object(Struct, frozen=True):
-    """An object as the ledger keeps it. `storage_rebate` is in MIST."""
+    """An object as the ledger stores it. `storage_rebate` is in MIST."""
 
     data: MoveObject | MovePackage
     owner: Owner
@@ -157,7 +157,7 @@ class Object(Struct, frozen=True):
 
     @property
     def id(self) -> Address:
-        """The object's id."""
+        """The object's ID."""
         return self.data.id
 
     @property
@@ -167,19 +167,19 @@ class Object(Struct, frozen=True):
 
     @property
     def type(self) -> StructTag | None:
-        """The object's type; None for a package."""
+        """The object's type, or None for a package."""
         return self.data.type if isinstance(self.data, MoveObject) else None
 
     def encode(self) -> bytes:
-        """The BCS bytes of the object."""
+        """Return the BCS bytes of the object."""
         return OBJECT.encode(self)
 
     def digest(self) -> Digest:
-        """The digest of this version."""
+        """Return the digest of this version."""
         return object_digest(OBJECT.encode(self))
 
     def reference(self) -> ObjectReference:
-        """Id, version and digest."""
+        """Return the ID, version and digest."""
         return ObjectReference(self.id, self.version, self.digest())
 
 
@@ -212,12 +212,12 @@ def _read_object_type(data: bytes, position: int) -> tuple[StructTag, int]:
     else:
         raise BcsError(f"MoveObjectType has no variant {number}")
     if _object_type_number(tag) != number:
-        raise BcsError(f"{tag} is not written as variant {number} of MoveObjectType")
+        raise BcsError(f"{tag} must not be encoded as variant {number} of MoveObjectType")
     return tag, position
 
 
 def _object_type_number(tag: StructTag) -> int:
-    """The variant with which a type is written."""
+    """Return the number of the `MoveObjectType` variant that encodes a type."""
     if tag == GAS_COIN:
         return _GAS_COIN
     if tag.datatype == COIN and len(tag.type_params) == 1:
@@ -230,10 +230,10 @@ def _object_type_number(tag: StructTag) -> int:
 
 
 def _balance_field_coin(tag: StructTag) -> TypeTag | None:
-    """The coin type, if `tag` is the dynamic field in which an address balance is kept."""
+    """Return the coin type if `tag` is the dynamic field type of an address balance."""
     if tag.datatype != DYNAMIC_FIELD:
         return None
-    if len(tag.type_params) != 2:  # as no framework has it, but anyone can write it
+    if len(tag.type_params) != 2:  # never in a framework, but possible in untrusted input
         return None
     key = tag.type_params[0]
     balance = key.type_params[0] if isinstance(key, StructTag) and key.type_params else None

@@ -1,8 +1,8 @@
-"""The system state: validators, stakes, the storage fund, and what holds in an epoch.
+"""The system state: validators, stakes, the storage fund, and the parameters of an epoch.
 
-The object 0x5 names a version; the state itself is a dynamic field of 0x5 under that number. A
-network begins with version 1, and version 2, which knows the least number of validators, takes its
-place when the state is first changed. Source: `sui-types/src/sui_system_state`.
+The object 0x5 contains a version number. The state itself is a dynamic field of 0x5 under that
+number. A network starts with version 1. Version 2, which adds the minimum number of validators,
+replaces it when the state is first changed. Source: `sui-types/src/sui_system_state`.
 """
 
 from typing import Any
@@ -27,14 +27,14 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive
 
 
 class MoveTable(Struct, frozen=True):
-    """A `Table`, `TableVec` or `Bag`: the parent of its entries, and how many there are."""
+    """A `Table`, `TableVec` or `Bag`: the parent of its entries, and their number."""
 
     id: Address
     size: int
 
 
 class ValidatorMetadata(Struct, frozen=True):
-    """Who a validator is: keys as bytes, addresses as multiaddrs; `next_epoch_…` if they change.
+    """A validator's identity: keys as bytes, addresses as multiaddrs; `next_epoch_…` if new.
 
     The proof of possession shows that the validator has the private key of `protocol_public_key`.
     """
@@ -80,7 +80,7 @@ class StakingPool(Struct, frozen=True):
 
 
 class Validator(Struct, frozen=True):
-    """A validator in an epoch: prices in MIST per gas unit, rates and power of 10 000."""
+    """A validator in an epoch: prices in MIST per unit, rates and power out of 10 000."""
 
     metadata: ValidatorMetadata
     voting_power: int
@@ -95,7 +95,7 @@ class Validator(Struct, frozen=True):
 
 
 class ValidatorSet(Struct, frozen=True):
-    """All validators; `at_risk_validators` are addresses and epochs with little stake."""
+    """All validators; `at_risk_validators` are addresses with the epochs of low stake."""
 
     total_stake: int
     active_validators: tuple[Validator, ...]
@@ -109,7 +109,7 @@ class ValidatorSet(Struct, frozen=True):
 
 
 class StorageFund(Struct, frozen=True):
-    """What will be given back for objects, and what stays; MIST."""
+    """The refundable and the non-refundable part of the storage fund, in MIST."""
 
     total_object_storage_rebates: int
     non_refundable_balance: int
@@ -130,7 +130,7 @@ class SystemParameters(Struct, frozen=True):
 
 
 class StakeSubsidy(Struct, frozen=True):
-    """What is added to the rewards of an epoch (MIST); less after each period, by a rate."""
+    """The subsidy added to an epoch's rewards (MIST); each period, it falls by a rate."""
 
     balance: int
     distribution_counter: int
@@ -143,7 +143,7 @@ class StakeSubsidy(Struct, frozen=True):
 class SystemState(Struct, frozen=True):
     """The state of a network in an epoch: prices and balances in MIST.
 
-    `validator_report_records` are validators, each with those who report it.
+    `validator_report_records` are validators, each with the validators that report it.
     """
 
     epoch: int
@@ -217,10 +217,10 @@ _KEY_LENGTH = 32 + 8  # a dynamic field is its id, its name and its value
 
 
 def system_state_field(wrapper: bytes) -> Address:
-    """The id of the dynamic field with the state; `wrapper` are the contents of 0x5."""
+    """Return the ID of the dynamic field with the state; `wrapper` are the contents of 0x5."""
     return dynamic_field_id(SYSTEM_STATE, TYPE_TAG.encode(Primitive.U64), wrapper[32:])
 
 
 def decode_system_state(wrapper: bytes, field: bytes) -> SystemState:
-    """Read the state: the contents of 0x5, and of the field. Raises `BcsError`, `KeyError`."""
+    """Decode the state from the contents of 0x5 and the field. Raises `BcsError`, `KeyError`."""
     return SYSTEM_STATES[u64.decode(wrapper[32:])].decode(field[_KEY_LENGTH:])

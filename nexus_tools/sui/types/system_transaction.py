@@ -1,6 +1,6 @@
-"""Transactions that the network itself makes: genesis, the clock, the end of an epoch.
+"""Transactions of the network itself: genesis, the clock, and the end of an epoch.
 
-The last transaction of an epoch has steps, of which the last changes the epoch. Source:
+The last transaction of an epoch has several steps; the last step changes the epoch. Source:
 `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
@@ -31,7 +31,7 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG
 
 
 class ChangeEpoch(Struct, frozen=True):
-    """Begins `epoch`; costs of the one before in MIST, `system_packages` as they are upgraded."""
+    """The start of `epoch`: costs of the previous one in MIST, and upgraded `system_packages`."""
 
     epoch: int
     protocol_version: int
@@ -57,7 +57,7 @@ class Genesis(Struct, frozen=True):
 
 
 class ConsensusCommitPrologue(Struct, frozen=True):
-    """Sets the clock; version 1."""
+    """An update of the clock; version 1."""
 
     epoch: int
     round: int
@@ -65,7 +65,7 @@ class ConsensusCommitPrologue(Struct, frozen=True):
 
 
 class ConsensusCommitPrologueV2(Struct, frozen=True):
-    """Sets the clock; version 2."""
+    """An update of the clock; version 2."""
 
     epoch: int
     round: int
@@ -74,13 +74,13 @@ class ConsensusCommitPrologueV2(Struct, frozen=True):
 
 
 class CancelledTransactions(Struct, frozen=True):
-    """Versions that were given to the shared objects of cancelled transactions."""
+    """The versions that were assigned to the shared objects of cancelled transactions."""
 
     assignments: tuple[Any, ...]
 
 
 class CancelledTransactionsV2(Struct, frozen=True):
-    """As `CancelledTransactions`, with the start version of each object."""
+    """A `CancelledTransactions` with the start version of each object."""
 
     assignments: tuple[Any, ...]
 
@@ -89,7 +89,7 @@ VersionAssignments = CancelledTransactions | CancelledTransactionsV2
 
 
 class ConsensusCommitPrologueV3(Struct, frozen=True):
-    """Sets the clock; version 3."""
+    """An update of the clock; version 3."""
 
     epoch: int
     round: int
@@ -100,7 +100,7 @@ class ConsensusCommitPrologueV3(Struct, frozen=True):
 
 
 class ConsensusCommitPrologueV4(Struct, frozen=True):
-    """Sets the clock; version 4."""
+    """An update of the clock; version 4."""
 
     epoch: int
     round: int
@@ -112,7 +112,7 @@ class ConsensusCommitPrologueV4(Struct, frozen=True):
 
 
 class AuthenticatorStateUpdate(Struct, frozen=True):
-    """Publishes keys of OAuth providers."""
+    """A publication of the keys of OAuth providers."""
 
     epoch: int
     round: int
@@ -121,7 +121,7 @@ class AuthenticatorStateUpdate(Struct, frozen=True):
 
 
 class RandomnessStateUpdate(Struct, frozen=True):
-    """Publishes random bytes of a consensus round."""
+    """A publication of the random bytes of a consensus round."""
 
     epoch: int
     round: int
@@ -168,64 +168,64 @@ RANDOMNESS_STATE_UPDATE = struct(RandomnessStateUpdate, u64, u64, byte_vector, u
 
 
 class AuthenticatorStateCreate(Struct, frozen=True):
-    """Creates the object 0x7."""
+    """The creation of the object 0x7."""
 
 
 class AuthenticatorStateExpire(Struct, frozen=True):
-    """Removes keys of OAuth providers that are older than an epoch."""
+    """The removal of OAuth provider keys that are older than an epoch."""
 
     min_epoch: int
     initial_version: int
 
 
 class RandomnessStateCreate(Struct, frozen=True):
-    """Creates the object 0x8."""
+    """The creation of the object 0x8."""
 
 
 class DenyListStateCreate(Struct, frozen=True):
-    """Creates the object 0x403."""
+    """The creation of the object 0x403."""
 
 
 class BridgeStateCreate(Struct, frozen=True):
-    """Creates the object 0x9."""
+    """The creation of the object 0x9."""
 
     chain: Digest
 
 
 class BridgeCommitteeInit(Struct, frozen=True):
-    """Chooses the committee of the bridge."""
+    """The election of the bridge committee."""
 
     bridge_version: int
 
 
 class StoreExecutionTimeObservations(Struct, frozen=True):
-    """Keeps how long commands took.
+    """A record of the execution times of commands.
 
-    Each observation is a command, told by its number and for calls by what was called, and for
-    validators (public keys) a duration in seconds and nanoseconds.
+    Each observation is a command, identified by its number and, for calls, by the called function.
+    It has a duration in seconds and nanoseconds for each validator (public key).
     """
 
     observations: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
 
 
 class AccumulatorRootCreate(Struct, frozen=True):
-    """Creates the object 0xacc."""
+    """The creation of the object 0xacc."""
 
 
 class CoinRegistryCreate(Struct, frozen=True):
-    """Creates the object 0xc."""
+    """The creation of the object 0xc."""
 
 
 class DisplayRegistryCreate(Struct, frozen=True):
-    """Creates the object 0xd."""
+    """The creation of the object 0xd."""
 
 
 class AddressAliasStateCreate(Struct, frozen=True):
-    """Creates the object with the aliases of addresses."""
+    """The creation of the object with the address aliases."""
 
 
 class WriteAccumulatorStorageCost(Struct, frozen=True):
-    """Writes down what storing address balances costs, in MIST."""
+    """A record of the storage cost of address balances, in MIST."""
 
     storage_cost: int
 
@@ -257,7 +257,7 @@ def _write_command(command: tuple[Any, ...], out: bytearray) -> None:
 
 _DURATIONS = vector(record((byte_vector, record((u64, u32)))))
 _OBSERVATIONS = vector(record((Codec(_read_command, _write_command), _DURATIONS)))
-# The observations stand in an enum of versions, of which there is one.
+# The observations are in an enum of versions, which has one variant so far.
 _STORED_OBSERVATIONS = choice(
     "StoredExecutionTimeObservations", wrapper(StoreExecutionTimeObservations, _OBSERVATIONS)
 )

@@ -1,4 +1,4 @@
-"""Transactions: what a sender asks the network to do.
+"""Transactions: the requests of a sender to the network.
 
 Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 
 class Pure(Struct, frozen=True):
-    """A value that is no object, as its BCS bytes: at most 16 384."""
+    """A value that is not an object, as at most 16 384 BCS bytes."""
 
     value: bytes
 
@@ -69,15 +69,15 @@ class OwnedObject(Struct, frozen=True):
 
     @property
     def object_id(self) -> Address:
-        """The object's id."""
+        """The object's ID."""
         return self.reference.object_id
 
 
 class SharedObject(Struct, frozen=True):
-    """A shared object at whatever version consensus gives it.
+    """A shared object, at the version that consensus assigns.
 
-    One that is mutable, but not `exclusive`, is lent as `&mut` without changing itself: the
-    network settles address balances so, which are dynamic fields of it.
+    An object that is mutable but not `exclusive` is passed as `&mut` without being changed itself.
+    The network settles address balances this way; they are dynamic fields of it.
     """
 
     object_id: Address
@@ -93,7 +93,7 @@ class ReceivingObject(Struct, frozen=True):
 
     @property
     def object_id(self) -> Address:
-        """The object's id."""
+        """The object's ID."""
         return self.reference.object_id
 
 
@@ -162,7 +162,7 @@ class InputArgument(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What the `command`th command returned, if that is one value."""
+    """The return value of the `command`th command, if it has exactly one."""
 
     command: int
 
@@ -171,11 +171,11 @@ class Result(Struct, frozen=True):
 
     def __iter__(self) -> Never:
         # Without this, Python would iterate by `__getitem__`, which any index satisfies.
-        raise TypeError("how many values a command returns is not known here: index the result")
+        raise TypeError("the number of return values is unknown: index the result")
 
 
 class NestedResult(Struct, frozen=True):
-    """The `index`th value that the `command`th command returned."""
+    """The `index`th return value of the `command`th command."""
 
     command: int
     index: int
@@ -195,7 +195,7 @@ ARGUMENT: Codec[Argument] = choice(
 
 
 class MoveCall(Struct, frozen=True):
-    """Call a function of a package."""
+    """A call of a Move function."""
 
     package: Address
     module: str
@@ -205,42 +205,42 @@ class MoveCall(Struct, frozen=True):
 
 
 class TransferObjects(Struct, frozen=True):
-    """Send objects to an address."""
+    """A transfer of objects to an address."""
 
     objects: tuple[Argument, ...]
     address: Argument
 
 
 class SplitCoins(Struct, frozen=True):
-    """Take new coins of these amounts from a coin."""
+    """A split of new coins of these amounts off a coin."""
 
     coin: Argument
     amounts: tuple[Argument, ...]
 
 
 class MergeCoins(Struct, frozen=True):
-    """Put coins into a coin."""
+    """A merge of coins into a coin."""
 
     destination: Argument
     sources: tuple[Argument, ...]
 
 
 class Publish(Struct, frozen=True):
-    """Publish a package; returns its `UpgradeCap`."""
+    """The publication of a package; returns its `UpgradeCap`."""
 
     modules: tuple[bytes, ...]
     dependencies: tuple[Address, ...]
 
 
 class MakeMoveVec(Struct, frozen=True):
-    """Make a vector; the element type may be missing if there is an element."""
+    """The creation of a vector; the element type is optional if there is an element."""
 
     element_type: TypeTag | None
     elements: tuple[Argument, ...]
 
 
 class Upgrade(Struct, frozen=True):
-    """Publish the next version of a package; turns an `UpgradeTicket` into an `UpgradeReceipt`."""
+    """The upgrade of a package; turns an `UpgradeTicket` into an `UpgradeReceipt`."""
 
     modules: tuple[bytes, ...]
     dependencies: tuple[Address, ...]
@@ -262,7 +262,7 @@ _ARGUMENTS_OF: dict[type[Command], Callable[[Any], tuple[Argument, ...]]] = {
 
 
 def arguments_of(command: Command) -> tuple[Argument, ...]:
-    """All arguments of a command, in the order in which errors count them."""
+    """Return all arguments of a command, in the order in which errors count them."""
     return _ARGUMENTS_OF[type(command)](command)
 
 
@@ -337,7 +337,7 @@ TRANSACTION_KIND: Codec[TransactionKind] = choice(
 
 
 class GasData(Struct, frozen=True):
-    """Who pays with which coins; `price` in MIST per unit, `budget` in MIST."""
+    """The payer and the gas coins; `price` in MIST per unit, `budget` in MIST."""
 
     payment: tuple[ObjectReference, ...]
     owner: Address
@@ -349,7 +349,7 @@ GAS_DATA = struct(GasData, vector(OBJECT_REFERENCE), ADDRESS, u64, u64)
 
 
 class TransactionData(Struct, frozen=True):
-    """All that the sender signs."""
+    """Everything that the sender signs."""
 
     kind: TransactionKind
     sender: Address
@@ -357,11 +357,11 @@ class TransactionData(Struct, frozen=True):
     expiration: Expiration
 
     def encode(self) -> bytes:
-        """The BCS bytes, which are signed and hashed."""
+        """Return the BCS bytes, which are signed and hashed."""
         return TRANSACTION_DATA.encode(self)
 
     def digest(self) -> Digest:
-        """The transaction's digest."""
+        """Return the transaction's digest."""
         return transaction_digest(TRANSACTION_DATA.encode(self))
 
 

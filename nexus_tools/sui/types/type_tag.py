@@ -1,4 +1,4 @@
-"""Types as transactions and objects name them.
+"""Type tags: Move types as transactions and objects name them.
 
 Source: `move-core-types/src/language_storage.rs`.
 """
@@ -17,7 +17,7 @@ MAX_TYPE_TAG_DEPTH = 64
 
 
 class Primitive(StrEnum):
-    """A type without parts, by its Move name."""
+    """A type without parameters, by its Move name."""
 
     BOOL = "bool"
     U8 = "u8"
@@ -29,7 +29,7 @@ class Primitive(StrEnum):
     ADDRESS = "address"
     SIGNER = "signer"
 
-    # The hash of an `Enum` is a function written in Python, and types are looked up all the time.
+    # The hash of an `Enum` is a Python function, and types are looked up frequently.
     __hash__ = str.__hash__
 
 
@@ -47,7 +47,7 @@ Datatype = tuple[Address, str, str]
 
 
 class StructTag(Struct, frozen=True):
-    """A struct or an enum, by the package that first defined it."""
+    """A struct or an enum, named by the package that first defined it."""
 
     address: Address
     module: str
@@ -56,18 +56,18 @@ class StructTag(Struct, frozen=True):
 
     @property
     def datatype(self) -> Datatype:
-        """What it is without its type arguments."""
+        """The type without its type arguments."""
         return self.address, self.module, self.name
 
     def __str__(self) -> str:
-        """Canonical text: padded addresses, and a comma and a space between parameters."""
+        """Return canonical text: padded addresses, with a comma and a space between parameters."""
         params = f"<{', '.join(map(str, self.type_params))}>" if self.type_params else ""
         return f"{self.address}::{self.module}::{self.name}{params}"
 
 
 TypeTag = Primitive | VectorTag | StructTag
 
-# --- Types that everyone knows
+# --- Well-known types
 
 SUI = StructTag(SUI_FRAMEWORK, "sui", "SUI")
 STRING = StructTag(MOVE_STDLIB, "string", "String")
@@ -87,22 +87,22 @@ DYNAMIC_FIELD: Datatype = (SUI_FRAMEWORK, "dynamic_field", "Field")
 
 
 def coin_tag(coin_type: TypeTag) -> StructTag:
-    """The type of coins of this type: `0x2::coin::Coin<T>`."""
+    """Return the type of a coin: `0x2::coin::Coin<T>`."""
     return StructTag(*COIN, (coin_type,))
 
 
 def balance_tag(coin_type: TypeTag) -> StructTag:
-    """The type of the money in coins and address balances: `0x2::balance::Balance<T>`."""
+    """Return the type of funds in coins and address balances: `0x2::balance::Balance<T>`."""
     return StructTag(*BALANCE, (coin_type,))
 
 
 def field_tag(name: TypeTag, value: TypeTag) -> StructTag:
-    """The type of the object in which an entry of a collection is: `0x2::dynamic_field::Field`."""
+    """Return the type of a dynamic field object: `0x2::dynamic_field::Field`."""
     return StructTag(*DYNAMIC_FIELD, (name, value))
 
 
 def accumulator_key_tag(funds: TypeTag) -> StructTag:
-    """The type of an address as the name under which its funds are kept."""
+    """Return the type of the key, an address, under which its funds are stored."""
     return StructTag(SUI_FRAMEWORK, "accumulator", "Key", (funds,))
 
 
@@ -130,7 +130,7 @@ _VECTOR, _STRUCT = 6, 7
 def _read(data: bytes, position: int, depth: int = 0) -> tuple[TypeTag, int]:
     number, position = read_uleb128(data, position)
     if depth > MAX_TYPE_TAG_DEPTH:
-        raise BcsError(f"a type is nested more than {MAX_TYPE_TAG_DEPTH} deep")
+        raise BcsError(f"a type is nested more than {MAX_TYPE_TAG_DEPTH} levels deep")
     if number == _VECTOR:
         element, position = _read(data, position, depth + 1)
         return VectorTag(element), position
@@ -182,7 +182,7 @@ STRUCT_TAG: Codec[StructTag] = Codec(_read_struct, _write_struct)
 
 
 def short_name(tag: TypeTag) -> str:
-    """The text of a type as people write it, without the zeros of addresses: `0x2::sui::SUI`."""
+    """Return the text of a type without leading zeros in addresses: `0x2::sui::SUI`."""
     if isinstance(tag, VectorTag):
         return f"vector<{short_name(tag.element)}>"
     if isinstance(tag, Primitive):
@@ -192,7 +192,7 @@ def short_name(tag: TypeTag) -> str:
 
 
 def parse_type_tag(text: str) -> TypeTag:
-    """Read a type such as `0x2::coin::Coin<0x2::sui::SUI>` or `vector<u8>`.
+    """Parse a type such as `0x2::coin::Coin<0x2::sui::SUI>` or `vector<u8>`.
 
     Raises `type_invalid`.
     """
@@ -203,7 +203,7 @@ def parse_type_tag(text: str) -> TypeTag:
 
 
 def parse_struct_tag(text: str) -> StructTag:
-    """Read the type of a struct or an enum. Raises `type_invalid`."""
+    """Parse the type of a struct or an enum. Raises `type_invalid`."""
     tag = parse_type_tag(text)
     if not isinstance(tag, StructTag):
         raise _not_a_type(text)
@@ -246,8 +246,8 @@ def _struct_tag(word: str, params: tuple[TypeTag, ...], text: str) -> StructTag:
 def _not_a_type(text: str) -> ValidationError:
     return ValidationError(
         "type_invalid",
-        f"{text[:120]!r} is not a Move type",
-        hint="write a type as 0x2::coin::Coin<0x2::sui::SUI>, vector<u8> or u64",
+        f"{text[:120]!r} is not a valid Move type",
+        hint="use a type such as 0x2::coin::Coin<0x2::sui::SUI>, vector<u8> or u64",
     )
 
 
@@ -255,7 +255,7 @@ def _not_a_type(text: str) -> ValidationError:
 
 
 def derived_object_id(parent: Address, key_type: TypeTag, key: bytes) -> Address:
-    """The id that `sui::derived_object` gives an object of `parent` under a key.
+    """Return the ID that `sui::derived_object` derives from `parent` and a key.
 
     `key` are the BCS bytes of the key. Source: `sui-types/src/derived_object.rs`.
     """

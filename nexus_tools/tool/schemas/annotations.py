@@ -1,8 +1,7 @@
-"""What its author says of a tool beyond its interface: the annotations of MCP, as hints.
+"""The MCP annotations of a tool: hints of its author beyond the interface.
 
-A definition has no place for them but its input schema, in which a keyword that no validator knows
-means nothing. They are the author's word: nobody checks that a tool that `readOnlyHint` calls
-harmless is.
+A definition can hold them only in its input schema, as a keyword that validators ignore. They are
+the author's claims: nothing verifies that a tool with `readOnlyHint` is read-only.
 """
 
 from collections.abc import Mapping
@@ -16,18 +15,18 @@ _MAX_TITLE = 200
 
 
 def annotations_of(input_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The annotations in an input schema: `title`, and the hints that are said; others are none."""
+    """Return the annotations in an input schema: `title`, and the hints that are set."""
     return known_annotations(input_schema.get(ANNOTATIONS))
 
 
 def with_annotations(input_schema: Mapping[str, Any], annotations: Any) -> dict[str, Any]:
-    """The input schema with what is known of the tool; as it is if that is nothing."""
+    """Return the input schema with the valid annotations added."""
     known = known_annotations(annotations)
     return {**input_schema, ANNOTATIONS: known} if known else dict(input_schema)
 
 
 def known_annotations(annotations: Any) -> dict[str, Any]:
-    """What of a stranger's annotations is one: a title of one line, and hints that are truths."""
+    """Return the valid entries of untrusted annotations: a one-line title and boolean hints."""
     given = annotations if isinstance(annotations, Mapping) else {}
     known: dict[str, Any] = {}
     title = given.get("title")

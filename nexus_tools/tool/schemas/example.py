@@ -1,8 +1,8 @@
-"""A small valid input or answer for a schema, so that a tool can be tried without knowing it.
+"""The generator of a small valid input or answer for a schema, to try an unfamiliar tool.
 
-Deterministic: the same schema gives the same example. What an author wrote comes first (`examples`,
-`default`, `const`, `enum`), then the smallest plain value within the bounds. Every candidate is
-checked, so what comes back is valid.
+It is deterministic: the same schema gives the same example. Values of the author come first
+(`examples`, `default`, `const`, `enum`), then the smallest plain value within the bounds. Every
+candidate is validated, so the result is valid.
 """
 
 from collections.abc import Iterator
@@ -21,32 +21,32 @@ from nexus_tools.tool.schemas.validation_cost import linear_time
 from nexus_tools.tool.strict_json import canonical_json
 
 _MAX_TRIES = 400
-# Subschemas looked at, over all tries: a stranger's schema may branch without end.
+# Inspected subschemas over all tries, because an untrusted schema may branch endlessly.
 _MAX_LOOKS = 20_000
 _MAX_DEPTH = 12
-# Characters of guessed texts, over all tries: many ports may ask for long ones.
+# Characters of guessed strings over all tries, because many ports may require long ones.
 _MAX_TEXT = 10_000_000
 _FEW = 8
 _ALL_TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 
 
 def example_input(input_schema: object) -> dict[str, Any]:
-    """The smallest valid input that is found, for a checked input schema.
+    """Return the smallest valid input that is found, for a checked input schema.
 
-    Raises `ValidationError` with code `example_not_found` where guessing does not succeed.
+    Raises `ValidationError` with code `example_not_found` if guessing fails.
     """
     schema = check_input_schema(input_schema)
     candidates = _Candidates(schema.document).of(schema.document.root, 0)
     for candidate in islice(candidates, _MAX_TRIES):
         if isinstance(candidate, dict) and schema.validator.is_valid(candidate):
             return candidate
-    raise _not_found("a valid input could be derived from the input schema")
+    raise _not_found("cannot derive a valid input from the input schema")
 
 
 def example_answer(output_schema: object, variant: str) -> Answer:
-    """The smallest valid answer of a variant that is found, for a checked output schema.
+    """Return the smallest valid answer of a variant that is found, for a checked output schema.
 
-    Raises `ValidationError` with code `example_not_found`, for an unknown variant, too.
+    Raises `ValidationError` with code `example_not_found`, also for an unknown variant.
     """
     schema = check_output_schema(output_schema)
     if variant in schema.variants:
@@ -54,19 +54,19 @@ def example_answer(output_schema: object, variant: str) -> Answer:
         for candidate in islice(_Candidates(schema.document).of(ports, 0), _MAX_TRIES):
             if schema.validator.is_valid({variant: candidate}):
                 return Answer(variant, candidate)
-    raise _not_found(f"the variant {variant[:80]!r} could be derived from the output schema")
+    raise _not_found(f"cannot derive the variant {variant[:80]!r} from the output schema")
 
 
-def _not_found(what: str) -> ValidationError:
+def _not_found(problem: str) -> ValidationError:
     return ValidationError(
         "example_not_found",
-        f"no example of {what}",
-        hint='write one into the schema: "examples": [{…}]',
+        f"no example: {problem}",
+        hint='Add one to the schema: "examples": [{…}].',
     )
 
 
 class _Candidates:
-    """Values that may be valid, most likely first."""
+    """A generator of values that may be valid, most likely first."""
 
     def __init__(self, document: SchemaDocument) -> None:
         from jsonschema_rs import validator_map_for  # noqa: PLC0415 - native code, needed late
@@ -77,7 +77,7 @@ class _Candidates:
         self._validators = validator_map_for(
             document.root, pattern_options=linear_time(), offline=True
         )
-        self._pointers = {id(schema): place for place, schema in document.subschemas.items()}
+        self._pointers = {id(schema): pointer for pointer, schema in document.subschemas.items()}
         self._by_type = {
             "string": self._texts,
             "integer": lambda schema, _: _integer_candidates(schema),
@@ -89,7 +89,7 @@ class _Candidates:
         }
 
     def of(self, schema: Schema, depth: int) -> Iterator[Any]:
-        """The candidates for one subschema, only valid ones where it stands in the document."""
+        """Yield candidates for one subschema, validated if it stands in the document."""
         candidates = self._guesses(schema, depth)
         pointer = None if isinstance(schema, bool) else self._pointers.get(id(schema))
         validator = None if pointer is None else self._validators.get("#" + quote(pointer))
@@ -126,7 +126,7 @@ class _Candidates:
             yield from self._by_type[name](schema, depth)
 
     def _merged(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
-        """The schema with what it refers to and all of `allOf` drawn into it."""
+        """Return the schema with its `$ref` and its `allOf` merged into it."""
         self._looks_left -= 1
         merged = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         parts: list[Schema] = list(schema.get("allOf", ()))
@@ -183,7 +183,7 @@ class _Candidates:
 
 
 def _wanted_names(schema: dict[str, Any]) -> list[str]:
-    """The required names, those that they entail, and optional ones up to `minProperties`."""
+    """Return required names, their `dependentRequired`, and optional ones up to `minProperties`."""
     names = list(schema.get("required", ()))
     for name in names:
         entailed = schema.get("dependentRequired", {}).get(name, ())
@@ -199,7 +199,7 @@ def _member_schema(schema: dict[str, Any], name: str) -> Schema:
 
 
 def _implied_types(schema: dict[str, Any]) -> tuple[str, ...]:
-    """The types that the keywords speak of, where none is said."""
+    """Return the types that the keywords imply if there is no `type`."""
     if {"properties", "required", "minProperties"} & schema.keys():
         return ("object", *_ALL_TYPES)
     if {"items", "prefixItems", "minItems", "contains"} & schema.keys():
@@ -210,7 +210,7 @@ def _implied_types(schema: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[Any] | None:
-    """One option for each item, after the first `skipped` ones; none if an item runs out."""
+    """Return one option per item, after the first `skipped` ones; None if an item runs out."""
     array: list[Any] = []
     taken: set[bytes] = set()
     for options in choices:
@@ -224,7 +224,7 @@ def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[A
 
 
 def _merge_into(merged: dict[str, Any], other: dict[str, Any]) -> None:
-    """Both at once, roughly: the checks afterwards find where this guess is too simple."""
+    """Combine two schemas approximately; validation finds the cases where this is too simple."""
     for keyword, value in other.items():
         if keyword not in merged:
             merged[keyword] = value
@@ -290,7 +290,7 @@ _FORMATS = {
 
 
 def _text_candidates(schema: dict[str, Any]) -> Iterator[str]:
-    """What `format` and `pattern` ask for, then plain words cut or filled to length."""
+    """Yield strings for `format` and `pattern`, then plain words cut or padded to length."""
     if schema.get("format") in _FORMATS:
         yield _FORMATS[schema["format"]]
     shortest = min(schema.get("minLength", 0), _MAX_LENGTH)
@@ -309,14 +309,14 @@ _NEIGHBOURS = 12
 
 
 def _integer_candidates(schema: dict[str, Any]) -> Iterator[int]:
-    """Whole multiples of `multipleOf`, from the one nearest to 1 outwards."""
+    """Return whole multiples of `multipleOf`, from the one nearest to 1 outwards."""
     step = _exact(schema.get("multipleOf", 1))
     whole = step * step.denominator
     return (int(value) for value in _multiples(whole, schema) if _is_allowed(value, schema))
 
 
 def _number_candidates(schema: dict[str, Any]) -> Iterator[int | float]:
-    """Whole numbers first, then multiples of `multipleOf` or fractions between the bounds."""
+    """Return integers first, then multiples of `multipleOf` or fractions between the bounds."""
     if "multipleOf" in schema:
         others = _multiples(_exact(schema["multipleOf"]), schema)
     else:
@@ -344,7 +344,7 @@ def _between(schema: dict[str, Any]) -> Iterator[Fraction]:
 
 
 def _bounds(schema: dict[str, Any]) -> tuple[Fraction | None, Fraction | None]:
-    """The tightest lower and upper bound, whether or not they are included."""
+    """Return the tightest lower and upper bound, whether or not they are inclusive."""
     lows = [_exact(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema]
     highs = [_exact(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema]
     return max(lows, default=None), min(highs, default=None)
@@ -360,7 +360,7 @@ def _is_allowed(value: Fraction, schema: dict[str, Any]) -> bool:
 
 
 def _exact(number: float) -> Fraction:
-    """The number as it is written: 0.1 is a tenth."""
+    """Return the number exactly as it is written: 0.1 is one tenth."""
     return Fraction(str(number))
 
 

@@ -1,12 +1,12 @@
-"""Short texts that match a regular expression, for the expressions that schemas usually have.
+"""The generator of short strings that match a regular expression of the usual kinds.
 
-Understood: literals, classes, escapes, groups, alternatives and repetitions. Nothing here decides
-whether a text matches; what is not understood gives no text.
+It supports literals, classes, escapes, groups, alternatives and repetitions. It does not decide
+whether a string matches, and yields nothing for an unsupported expression.
 """
 
 from collections.abc import Iterator
 
-# Tried in this order where a class only says what it is not.
+# The candidates, in this order, for a negated class.
 _ALPHABET = "a0Ab1B-_ .cdefghijklmnopqrstuvwxyzCDEFGHIJKLMNOPQRSTUVWXYZ23456789!#$%&@/:;,é中"
 _ESCAPES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
@@ -17,11 +17,11 @@ _MAX_TEXT = 10_000
 
 
 class _NotUnderstoodError(Exception):
-    """The expression uses something that this generator does not know."""
+    """The error for an expression that this generator does not support."""
 
 
 def matching_texts(pattern: str, shortest: int) -> Iterator[str]:
-    """Texts that probably match: the shortest, then longer ones towards `shortest` characters."""
+    """Yield strings that probably match: the shortest, then up to `shortest` characters."""
     for extra in (0, 1, 2, max(0, shortest - 1), shortest):
         try:
             yield from _Writer(pattern, extra).texts()
@@ -30,7 +30,7 @@ def matching_texts(pattern: str, shortest: int) -> Iterator[str]:
 
 
 class _Writer:
-    """Reads an expression once and writes a text for it; repetitions get `extra` turns."""
+    """A parser that writes a string while it reads; repetitions get `extra` more turns."""
 
     def __init__(self, pattern: str, extra: int) -> None:
         self._pattern = pattern

@@ -1,4 +1,4 @@
-"""Where data breaks a rule: a JSON pointer and what is wrong there."""
+"""The description of invalid data: a JSON pointer and the problem."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ _MAX_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One place (RFC 6901 pointer, empty for the root) and what is wrong there.
+    """One location (RFC 6901 pointer, empty for the root) and its problem.
 
-    `rule` is the pointer of the keyword of a schema that the value breaks, or empty.
+    `rule` is the pointer of the schema keyword that the value violates, or empty.
     """
 
     pointer: str
@@ -21,14 +21,14 @@ class Mismatch:
     rule: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """As it stands in the `failures` of an error's details."""
-        named = {"rule": self.rule[:_MAX_MESSAGE]} if self.rule else {}
-        shown = {"pointer": self.pointer[:_MAX_MESSAGE], "message": self.message[:_MAX_MESSAGE]}
-        return shown | named
+        """Return the entry for `failures` in an error's details."""
+        rule = {"rule": self.rule[:_MAX_MESSAGE]} if self.rule else {}
+        problem = {"pointer": self.pointer[:_MAX_MESSAGE], "message": self.message[:_MAX_MESSAGE]}
+        return problem | rule
 
 
 def mismatch_error(code: str, what: str, mismatches: Sequence[Mismatch]) -> ValidationError:
-    """One error for all mismatches; `details["failures"]` lists the first `MAX_MISMATCHES`."""
+    """Return one error for all mismatches; `details["failures"]` lists `MAX_MISMATCHES`."""
     listed = [mismatch.as_json() for mismatch in mismatches[:MAX_MISMATCHES]]
     first = listed[0]
     more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""

@@ -1,7 +1,7 @@
-"""The rules that a tool's schemas obey, beyond being draft 2020-12.
+"""The rules for a tool's schemas, in addition to draft 2020-12.
 
-An input schema describes an object; each property is a port. An output schema has a top-level
-`oneOf`; each branch describes an object with exactly one required property, the variant, whose
+An input schema describes an object, and each property is a port. An output schema has a top-level
+`oneOf`. Each branch describes an object with exactly one required property, the variant, whose
 value is an object of ports. Names of ports and variants are `[a-z][a-z0-9_]*`.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_PATTERNS = 100
 
 MAX_PORTS = 32
-"""How many ports an input or a variant has at most: as many as the registry takes."""
+"""The maximum number of ports of an input or a variant, which the registry accepts."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
@@ -31,10 +31,10 @@ _NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
 
 @dataclass(frozen=True, slots=True)
 class CheckedSchema:
-    """A schema that obeys the rules, ready to check values, and what checking one costs.
+    """A valid schema, with its validator and the cost of validating a value.
 
-    `variants` maps the name of a variant to the pointer of the schema of its ports; an input has
-    none.
+    `variants` maps the name of a variant to the pointer of the schema of its ports. An input has no
+    variants.
     """
 
     document: SchemaDocument
@@ -44,7 +44,7 @@ class CheckedSchema:
 
 
 def check_input_schema(schema: object) -> CheckedSchema:
-    """The rules for inputs; `ValidationError` (`schema_invalid`) says what is broken and where."""
+    """Check an input schema, or raise `ValidationError` (`schema_invalid`) with the locations."""
     with naming_schema("input"):
         document = _bounded_document(schema)
         _raise_if_any([*_port_rules(document, "", "the input")])
@@ -52,33 +52,39 @@ def check_input_schema(schema: object) -> CheckedSchema:
 
 
 def check_output_schema(schema: object) -> CheckedSchema:
-    """The rules for outputs; `ValidationError` (`schema_invalid`) says what is broken and where."""
+    """Check an output schema, or raise `ValidationError` (`schema_invalid`) with the locations."""
     with naming_schema("output"):
         document = _bounded_document(schema)
         branches = document.root.get("oneOf", [])
         if not branches:
-            message = "there is no top-level oneOf: describe each variant as one of its branches"
+            message = "the top-level oneOf is missing: describe each variant as one of its branches"
             _raise_if_any([Mismatch("", message)])
         if document.root.get("type", "object") != "object":
-            _raise_if_any([Mismatch("/type", "an output is an object: write 'object' or nothing")])
-        found: dict[str, str] = {}
-        _raise_if_any([m for i in range(len(branches)) for m in _branch_rules(document, i, found)])
-        return _checked(document, found)
+            _raise_if_any(
+                [Mismatch("/type", "an output is an object: write 'object' or omit the type")]
+            )
+        pointers: dict[str, str] = {}
+        _raise_if_any(
+            [m for i in range(len(branches)) for m in _branch_rules(document, i, pointers)]
+        )
+        return _checked(document, pointers)
 
 
 @contextmanager
 def naming_schema(schema: str) -> Iterator[None]:
-    """Say in errors which schema of the tool is wrong: the `input` or the `output` schema."""
+    """Add to errors which schema of the tool is invalid: the `input` or the `output` schema."""
     try:
         yield
     except ValidationError as error:
-        message = error.message.replace("the schema is wrong", f"the {schema} schema is wrong", 1)
+        message = error.message.replace(
+            "the schema is invalid", f"the {schema} schema is invalid", 1
+        )
         details = {"schema": schema} | error.details
         raise ValidationError(error.code, message, hint=error.hint, details=details) from error
 
 
 def variants(output_schema: object) -> dict[str, dict[str, Any]]:
-    """The schema of the ports of each variant of an output schema, which is checked.
+    """Return the schema of the ports of each variant, after checking the output schema.
 
     References inside it are still relative to the whole output schema.
     """
@@ -90,18 +96,18 @@ def variants(output_schema: object) -> dict[str, dict[str, Any]]:
     }
 
 
-def _checked(document: SchemaDocument, found: dict[str, str]) -> CheckedSchema:
+def _checked(document: SchemaDocument, pointers_by_variant: dict[str, str]) -> CheckedSchema:
     import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
 
     cost = ValidationCost(document)
     try:
-        # Messages say "the value" in place of it: it may be secret, and it may be huge.
+        # Messages contain "the value" instead of the value, which may be secret or huge.
         validator = jsonschema_rs.Draft202012Validator(
             document.root, pattern_options=linear_time(), offline=True, mask="the value"
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         raise schema_error([Mismatch("", str(error).partition("\n")[0])]) from error
-    return CheckedSchema(document, validator, cost, found)
+    return CheckedSchema(document, validator, cost, pointers_by_variant)
 
 
 def _bounded_document(schema: object) -> SchemaDocument:
@@ -125,7 +131,7 @@ def _patterns(document: SchemaDocument) -> Iterator[tuple[str, str]]:
 
 
 def _branch_rules(
-    document: SchemaDocument, index: int, found: dict[str, str]
+    document: SchemaDocument, index: int, pointers_by_variant: dict[str, str]
 ) -> Iterator[Mismatch]:
     place = f"/oneOf/{index}"
     pointer, branch = document.target(place)
@@ -138,12 +144,12 @@ def _branch_rules(
         return
     [name] = required
     if not _NAME.fullmatch(name):
-        yield Mismatch(place, f"{name[:80]!r} is no name of a variant: {_NAME_RULE}")
-    if name in found:
+        yield Mismatch(place, f"{name[:80]!r} is not a valid variant name: {_NAME_RULE}")
+    if name in pointers_by_variant:
         yield Mismatch(place, f"another branch describes the variant {name[:80]!r} already")
     ports = f"{pointer}/properties{pointer_of((name,))}"
     yield from _port_rules(document, ports, f"the variant {name[:80]!r}")
-    found[name], _ = document.target(ports)
+    pointers_by_variant[name], _ = document.target(ports)
 
 
 def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mismatch]:
@@ -157,7 +163,7 @@ def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mis
     for name in names:
         if not _NAME.fullmatch(name):
             place = f"{pointer}/properties{pointer_of((name,))}"
-            yield Mismatch(place, f"{name[:80]!r} is no name of a port: {_NAME_RULE}")
+            yield Mismatch(place, f"{name[:80]!r} is not a valid port name: {_NAME_RULE}")
 
 
 def _raise_if_any(mismatches: list[Mismatch]) -> None:

@@ -1,8 +1,8 @@
-"""One JSON Schema document, taken apart: every subschema by its JSON pointer, every reference.
+"""A parsed JSON Schema document: every subschema by its JSON pointer, and every reference.
 
-Nothing outside the document is ever looked up: a reference is `#`, `#/json/pointer` or `#anchor`,
-and what it points to is a subschema that was checked with the rest (JSON Schema 2020-12, core,
-sections 8.2 and 9.2).
+Nothing outside the document is ever looked up. A reference is `#`, `#/json/pointer` or `#anchor`,
+and its target is a checked subschema of the document (JSON Schema 2020-12, core, sections 8.2 and
+9.2).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ _MAX_MESSAGE = 300
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-# What some validators still obey and others ignore under draft 2020-12.
+# Keywords that some validators still apply under draft 2020-12 and others ignore.
 _OLD_KEYWORDS = {
     "dependencies": "dependentRequired or dependentSchemas",
     "additionalItems": "items",
@@ -35,7 +35,7 @@ _OLD_KEYWORDS = {
     "$recursiveAnchor": "$dynamicAnchor",
 }
 
-# Where a keyword keeps its subschemas: in itself, in a list, in an object by name.
+# The locations of a keyword's subschemas: its value, a list, or an object by name.
 _SINGLE = (
     "not",
     "if",
@@ -52,7 +52,7 @@ _SINGLE = (
 _LISTED = ["allOf", "anyOf", "oneOf", "prefixItems"]
 _NAMED = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]
 
-# What RFC 3986 lets stand in a fragment as it is.
+# The characters that RFC 3986 allows unescaped in a fragment.
 _FRAGMENT = "/?~!$&'()*+,;=:@-._"
 _REFERENCES = ("$ref", "$dynamicRef")
 ANCHORS = ("$anchor", "$dynamicAnchor")
@@ -68,9 +68,9 @@ class SchemaDocument:
 
     @classmethod
     def parse(cls, schema: object) -> "SchemaDocument":
-        """Take `schema` apart, or raise `ValidationError` with code `schema_invalid`."""
+        """Parse `schema`, or raise `ValidationError` with code `schema_invalid`."""
         if not isinstance(schema, dict):
-            raise schema_error([Mismatch("", "a schema is a JSON object here")])
+            raise schema_error([Mismatch("", "expected a JSON object")])
         _check_size(schema)
         mismatches = _metaschema_mismatches(schema)
         if mismatches:
@@ -83,7 +83,7 @@ class SchemaDocument:
         return document
 
     def resolve(self, reference: str) -> str:
-        """The pointer of the subschema that `reference` names; `KeyError` if there is none."""
+        """Return the pointer of the subschema that `reference` names, or raise `KeyError`."""
         if not reference.startswith("#"):
             raise KeyError(reference)
         fragment = unquote(reference[1:])
@@ -93,17 +93,18 @@ class SchemaDocument:
         return pointer
 
     def references(self, schema: Schema) -> list[str]:
-        """The pointers that `$ref` and `$dynamicRef` of one subschema lead to.
+        """Return the target pointers of `$ref` and `$dynamicRef` of one subschema.
 
-        A document without embedded resources has one `$dynamicAnchor` of a name at most, so a
-        dynamic reference leads where a plain one would.
+        A document without embedded resources has at most one `$dynamicAnchor` per name, so a
+        dynamic
+        reference has the same target as a plain one.
         """
         if isinstance(schema, bool):
             return []
         return [self.resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema]
 
     def target(self, pointer: str) -> tuple[str, Schema]:
-        """The subschema at `pointer`, or the one that its `$ref`s lead to in the end."""
+        """Return the subschema at `pointer`, after following all of its `$ref`s."""
         schema = self.subschemas[pointer]
         for _ in range(MAX_SUBSCHEMAS):
             if isinstance(schema, bool) or "$ref" not in schema:
@@ -119,10 +120,10 @@ class SchemaDocument:
             if keyword in schema:
                 yield from self._broken_reference(pointer, keyword, schema[keyword])
         if schema.get("$schema", DIALECT).rstrip("#") != DIALECT:
-            message = f"the dialect is not draft 2020-12: write {DIALECT} or leave it out"
+            message = f"the dialect is not draft 2020-12: write {DIALECT} or omit it"
             yield Mismatch(f"{pointer}/$schema", message)
         for keyword in _OLD_KEYWORDS.keys() & schema.keys():
-            message = f"{keyword} is of an older draft: write {_OLD_KEYWORDS[keyword]}"
+            message = f"{keyword} belongs to an older draft: write {_OLD_KEYWORDS[keyword]}"
             yield Mismatch(pointer + pointer_of((keyword,)), message)
         if pointer and "$id" in schema:
             message = "an embedded $id starts another document: refer to #/$defs/… instead"
@@ -131,18 +132,18 @@ class SchemaDocument:
     def _broken_reference(self, pointer: str, keyword: str, reference: str) -> Iterator[Mismatch]:
         place = f"{pointer}/{keyword}"
         if not reference.startswith("#"):
-            message = "a reference out of this schema is never followed: copy it into #/$defs"
+            message = "references to other documents are not followed: copy the target into #/$defs"
             yield Mismatch(place, message)
             return
         try:
             self.resolve(reference)
         except KeyError:
-            yield Mismatch(place, f"there is no subschema at {reference[:200]!r}")
+            yield Mismatch(place, f"the subschema {reference[:200]!r} does not exist")
 
 
 def schema_error(mismatches: Sequence[Mismatch]) -> ValidationError:
-    """The error of a schema that breaks rules; each is listed with its place."""
-    return mismatch_error("schema_invalid", "the schema is wrong", mismatches)
+    """Return the error for an invalid schema, which lists each problem with its location."""
+    return mismatch_error("schema_invalid", "the schema is invalid", mismatches)
 
 
 def _check_size(schema: dict[str, Any]) -> None:
@@ -157,7 +158,7 @@ def _check_size(schema: dict[str, Any]) -> None:
 
 
 def direct_subschemas(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """The direct subschemas: their keyword, pointer and schema."""
+    """Yield the keyword, the pointer and the schema of each direct subschema."""
     for keyword in _SINGLE:
         if keyword in schema:
             yield keyword, f"{pointer}/{keyword}", schema[keyword]
@@ -170,7 +171,7 @@ def direct_subschemas(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[st
 
 
 def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
-    """Every subschema with its pointer; the metaschema has found the keywords well-formed."""
+    """Yield every subschema with its pointer; the metaschema has checked the keywords."""
     pending: list[tuple[str, Any]] = [("", root)]
     for count in range(MAX_SUBSCHEMAS + 1):
         if not pending:
@@ -187,28 +188,28 @@ def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
 
 
 def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
-    """Pointers by anchor; an anchor that stands twice would leave a reference open."""
-    found: dict[str, str] = {}
-    places = [
+    """Return pointers by anchor; a duplicate anchor would be ambiguous and is rejected."""
+    anchors: dict[str, str] = {}
+    locations = [
         (schema[keyword], pointer, f"{pointer}/{keyword}")
         for pointer, schema in subschemas.items()
         if isinstance(schema, dict)
         for keyword in ANCHORS
         if keyword in schema
     ]
-    for name, pointer, place in places:
-        if found.setdefault(name, pointer) != pointer:
-            message = f"the anchor {name[:80]!r} stands elsewhere already"
-            raise schema_error([Mismatch(place, message)])
-    return found
+    for name, pointer, location in locations:
+        if anchors.setdefault(name, pointer) != pointer:
+            message = f"the anchor {name[:80]!r} occurs twice"
+            raise schema_error([Mismatch(location, message)])
+    return anchors
 
 
 def relocated(document: SchemaDocument, place: Callable[[str], str]) -> dict[str, Any]:
-    """A copy of a schema whose references lead to where `place` says that their targets stand.
+    """Return a copy of a schema whose references point to the relocated subschemas.
 
-    `place` is given the JSON pointer of a subschema and gives its new one; moving is the
-    caller's. References by anchor become references by pointer, so that two schemas in one document
-    cannot disagree on an anchor.
+    `place` maps the JSON pointer of a subschema to its new one; the caller moves the subschemas.
+    References by anchor become references by pointer, so that two schemas in one document cannot
+    conflict over an anchor.
     """
     copy = SchemaDocument.parse(deepcopy(document.root))
     for subschema in copy.subschemas.values():
@@ -228,15 +229,17 @@ def _relocate(
         subschema.pop(keyword, None)
 
 
-# --- Whether it is a schema at all
+# --- Validation against the metaschema
 
 
 def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
-    """Where `schema` breaks the metaschema; empty if it is valid.
+    """Return the violations of the metaschema; empty if `schema` is valid.
 
-    jsonschema-rs decides, in microseconds; jsonschema then describes, which takes half a
-    millisecond for each subschema: of a large document only the first mismatch is returned. A
-    schema that names another dialect is measured by draft 2020-12 all the same.
+    jsonschema-rs decides in microseconds. jsonschema then describes, which takes half a millisecond
+    per
+    subschema, so for a large document only the first mismatch is returned. A schema that names
+    another
+    dialect is still checked as draft 2020-12.
     """
     import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
 
@@ -252,7 +255,7 @@ def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
 
 
 def _is_small(schema: dict[str, Any]) -> bool:
-    """Return whether a document has few enough values to be described in a moment."""
+    """Return whether a document has few enough values to be described quickly."""
     pending: list[Any] = [schema]
     for _ in range(_MAX_DESCRIBED):
         if not pending:
@@ -266,7 +269,7 @@ def _is_small(schema: dict[str, Any]) -> bool:
 
 
 def _first_mismatch(error: Exception) -> Mismatch:
-    """Return what jsonschema-rs says, with the place where it says one."""
+    """Return the message of jsonschema-rs, with its location if there is one."""
     path = getattr(error, "instance_path", [])
     message = getattr(error, "message", str(error)).partition("\n")[0]
     return Mismatch(pointer_of(path), one_line(message, _MAX_MESSAGE))
@@ -276,7 +279,7 @@ def _described(schema: dict[str, Any]) -> list[Mismatch]:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - costs 0.1 s, needed on errors
 
     errors = Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
-    # Each of the eight vocabularies says the same of what is neither an object nor a boolean.
+    # Each of the eight vocabularies reports a subschema that is neither an object nor a boolean.
     mismatches = dict.fromkeys(
         Mismatch(pointer_of(list(error.absolute_path)), error.message)
         for error in islice(errors, _VOCABULARIES * MAX_MISMATCHES)

@@ -1,13 +1,13 @@
-"""What checking one value against a schema can cost, computed before the value is checked.
+"""The maximum cost of validating a value against a schema, computed before the validation.
 
-Alternatives that share subschemas by `$ref` double the work with each level, so that a schema of
-2 KB could keep a validator busy for years. The cost is counted in steps of about 20 ns. It depends
-on the schema and the value only, so that every leader and every tool refuses the same values.
+Alternatives that share subschemas by `$ref` double the work with each level, so that a schema of 2
+KB could occupy a validator for years. The cost is counted in steps of about 20 ns. It depends only
+on the schema and the value, so that every leader and every tool rejects the same values.
 
-`ValidationCost.bound` knows the size of a value: the steps along one path from the value's root to
-a leaf, summed over all subschemas that may look at the same place, are taken at each node. Where
-that is too much, `ValidationCost.count` looks at the value, because a long text often stands where
-no pattern applies.
+`ValidationCost.bound` uses the size of a value. It takes the steps along one path from the value's
+root to a leaf, summed over all subschemas that may apply to the same location, for each node. If
+that is too much, `ValidationCost.count` inspects the value, because a long string often stands
+where no pattern applies.
 """
 
 from bisect import bisect_left
@@ -37,24 +37,24 @@ if TYPE_CHECKING:
     from jsonschema_rs import RegexOptions
 
 MAX_STEPS = 2**23
-"""The most steps that one value may take: 0.2 s at worst, whatever the schema and the value are."""
+"""The maximum number of steps for one value: at worst 0.2 s, for any schema and value."""
 
-# A schema must be affordable for a value of this many nodes and levels to be of use.
+# A schema is rejected if even a value of this size could exceed `MAX_STEPS`.
 _USEFUL = Extent(nodes=32, depth=6)
 
-# A value is looked at node by node only if that takes about 0.1 s at most.
+# A value is inspected node by node only if that takes at most about 0.1 s.
 _MAX_COUNTED_NODES = 2**18
 _MAX_COUNTED_SUBSCHEMAS = 2**14
 
 _IN_PLACE = frozenset(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"])
-# A member of an object or array meets one of these at most, but all the others.
+# At most one of these applies to a member of an object or array, but all others do.
 _EXCLUSIVE = frozenset(("properties", "prefixItems"))
 _NEVER_APPLIED = frozenset(("$defs", "definitions", "contentSchema"))
 _COMPARED = ("enum", "const", "required", "dependentRequired")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-# They look at each character of a text, or at each digit of a large integer.
+# Keywords whose cost depends on each character of a string, or each digit of a large integer.
 _MEASURED = frozenset(("minLength", "maxLength", "multipleOf", "const", "enum", *_BOUNDS))
-# To find whether elements are alike takes 0.25 microseconds for each, dividing fractions 10.
+# Finding equal elements takes 0.25 microseconds for each, and dividing fractions takes 10.
 _UNIQUE_STEPS = 12
 _FRACTION_STEPS = 512
 # A comparison with a number takes 0.5 microseconds; with a bound that is an integer, much less.
@@ -63,7 +63,7 @@ _BYTES_PER_STEP = 16
 
 
 class ValidationCost:
-    """The steps that a schema can take.
+    """The steps that validating against a schema can take.
 
     Worked example: a list whose rest is tried in two ways, so that each level doubles the work.
 
@@ -71,7 +71,8 @@ class ValidationCost:
         {"$defs": {"t": t}, "$ref": "#/$defs/t"}
 
     Own steps are one, and one for each keyword: the root has 3, `t`, `next` and each `$ref` have 2.
-    `t` enters `next` one level below; `next` applies both references in place, each of them `t`:
+    `t`
+    enters `next` one level below. `next` applies both references in place, each of them `t`:
 
         depth   t(d) = 2 + next(d-1)   next(d) = 2 + 2 · (2 + t(d))   root(d) = 3 + t(d)
           0              2                          10                        5
@@ -79,8 +80,10 @@ class ValidationCost:
           2             32                          70                       35
           8          2 552                       5 110                    2 555
 
-    32 nodes at depth 8 take at most 32 · 2 555 = 81 760 steps, 2 ms: the schema is of use. A value
-    of 100 nodes that nests 20 deep could take 1 048 575 500 steps, over `MAX_STEPS`: it is refused.
+    32 nodes at depth 8 take at most 32 · 2 555 = 81 760 steps, 2 ms, so the schema is usable. A
+    value
+    of 100 nodes that nests 20 deep could take 1 048 575 500 steps, more than `MAX_STEPS`, and is
+    rejected.
     """
 
     def __init__(self, document: SchemaDocument) -> None:
@@ -98,21 +101,21 @@ class ValidationCost:
 
     @property
     def free_bytes(self) -> int:
-        """The size of JSON text whose value is within `MAX_STEPS`, whatever it is."""
-        # Each node takes a byte of the JSON text at least, each stretch of text eight.
-        of_text = -(-self._text_at_root[-1] // BYTES_PER_STRETCH)
-        return MAX_STEPS // max(self._at_root[-1], of_text)
+        """The size of JSON text whose value is always within `MAX_STEPS`."""
+        # Each node takes at least one byte of the JSON text, and each stretch of text takes eight.
+        text_steps = -(-self._text_at_root[-1] // BYTES_PER_STRETCH)
+        return MAX_STEPS // max(self._at_root[-1], text_steps)
 
     def bound(self, extent: Extent) -> int:
-        """The most steps that checking a value of this extent takes."""
+        """Return the maximum number of steps for a value of this extent."""
         level = min(extent.depth, len(self._at_root) - 1)
         text_level = min(extent.depth, len(self._text_at_root) - 1)
         return extent.nodes * self._at_root[level] + extent.text * self._text_at_root[text_level]
 
     def count(self, value: Any, extent: Extent) -> int:
-        """The most steps that checking this value takes, whose extent was measured.
+        """Return the maximum number of steps for this value, given its measured extent.
 
-        More than `MAX_STEPS` for a value with too many nodes to be looked at.
+        The result exceeds `MAX_STEPS` for a value with too many nodes to be inspected.
         """
         bound = self.bound(extent)
         if bound <= MAX_STEPS or extent.nodes > _MAX_COUNTED_NODES:
@@ -120,7 +123,7 @@ class ValidationCost:
         return self.count_nodes(value)
 
     def count_nodes(self, value: Any) -> int:
-        """The steps that checking this value takes, node by node, or more than `MAX_STEPS`."""
+        """Return the steps for this value, counted node by node, or more than `MAX_STEPS`."""
         return _Count(self._nodes, self._rank).of(value)
 
     def _innermost_first(self) -> list[str]:
@@ -132,8 +135,8 @@ class ValidationCost:
             raise schema_error([Mismatch(error.args[1][0], message)]) from error
 
     def _by_depth(self, own: dict[str, int]) -> list[int]:
-        # A row of the table above from the one before it, until nothing changes any more: a schema
-        # that does not refer to itself is done after as many rows as it has levels.
+        # Each pass computes a row of the table above from the previous row, until nothing changes.
+        # A schema that does not refer to itself is finished after as many rows as it has levels.
         below: dict[str, int] = {}
         at_root: list[int] = []
         for _ in range(MAX_DEPTH + 1):
@@ -149,7 +152,7 @@ class ValidationCost:
 
 
 class _Node:
-    """One subschema: its own steps, and the pointers of those that it applies.
+    """One subschema: its own steps, and the pointers of the subschemas that it applies.
 
     `own` steps are taken at each node of a value, `text` steps at each stretch of text.
     """
@@ -181,15 +184,15 @@ class _Node:
             node.members[name] = f"{pointer}/properties{pointer_of((name,))}"
         for index in range(len(schema.get("prefixItems", ()))):
             node.members[index] = f"{pointer}/prefixItems/{index}"
-        # Finding what is not evaluated yet visits the neighbours a second time.
+        # Finding members that are not yet evaluated visits the neighbours a second time.
         if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
             node.factor = 2
         return node
 
     def applied(self, here: dict[str, int], below: dict[str, int]) -> int:
-        """The steps of other subschemas, given those of each here and one level below."""
-        # Every member of an object meets `additionalProperties` and `patternProperties`, but of
-        # `properties` the one that bears its name: so the dearest of those stands for all.
+        """Return the steps of applied subschemas, given the steps here and one level below."""
+        # `additionalProperties` and `patternProperties` apply to every member of an object, but
+        # `properties` only to the member of that name, so the most expensive one is counted.
         inside = sum(below.get(place, 0) for place in self.inside)
         exclusive = max((below.get(place, 0) for place in self.members.values()), default=0)
         return self.factor * sum(here[place] for place in self.in_place) + inside + exclusive
@@ -199,7 +202,7 @@ _Places = frozenset[tuple[str, int]]
 
 
 class _Applied:
-    """The subschemas that apply at one place of a value, each as often as it does."""
+    """The subschemas that apply at one location of a value, with their multiplicities."""
 
     __slots__ = ("_inside", "_members", "below", "own", "size", "text", "unique")
 
@@ -225,11 +228,11 @@ class _Applied:
                 named[place] = named.get(place, 0) + often
 
     def key(self, member: str | int) -> str | int | None:
-        """The same for all members to which the same subschemas apply."""
+        """Return a key that is equal for members to which the same subschemas apply."""
         return member if member in self._members else None
 
     def places(self, key: str | int | None) -> _Places:
-        """The subschemas that apply to a member."""
+        """Return the subschemas that apply to a member."""
         places = dict(self._inside)
         for place, often in self._members[key].items() if key is not None else ():
             places[place] = places.get(place, 0) + often
@@ -247,7 +250,7 @@ def _reached(nodes: dict[str, _Node], roots: Iterable[str]) -> set[str]:
 
 
 class _Count:
-    """Counts the steps of one value where they are taken."""
+    """A counter of the actual steps of one value."""
 
     def __init__(self, nodes: dict[str, _Node], rank: dict[str, int]) -> None:
         self._nodes = nodes
@@ -256,9 +259,9 @@ class _Count:
         self._left = _MAX_COUNTED_SUBSCHEMAS
 
     def of(self, value: Any) -> int:
-        """The steps, or more than `MAX_STEPS` if there are more or it takes too long to count."""
+        """Return the steps, or more than `MAX_STEPS` if counting takes too long."""
         steps = 0
-        # A value, what applies there, and the steps of comparing what it is part of.
+        # A value, the applied subschemas, and the steps of comparing the enclosing array.
         pending = [(value, self._at(frozenset([("", 1)])), 0)]
         while pending and steps <= MAX_STEPS and self._left >= 0:
             here, applied, compared = pending.pop()
@@ -295,7 +298,7 @@ class _Count:
 
 
 def _own_steps(schema: dict[str, Any]) -> tuple[int, int]:
-    """The steps of a subschema at each node, and at each stretch of text."""
+    """Return the steps of a subschema at each node, and at each stretch of text."""
     compared = [schema[keyword] for keyword in _COMPARED if keyword in schema]
     patterns = list(schema.get("patternProperties", ()))
     if "pattern" in schema:
@@ -309,7 +312,7 @@ def _own_steps(schema: dict[str, Any]) -> tuple[int, int]:
 
 
 def _compared_numbers(schema: dict[str, Any]) -> int:
-    """Return how many constants and fractional bounds a value is compared with."""
+    """Return the number of constants and fractional bounds with which a value is compared."""
     count = sum(isinstance(schema.get(bound), float) for bound in _BOUNDS)
     pending = [schema.get("const"), schema.get("enum")]
     while pending:
@@ -329,32 +332,33 @@ def _unique_steps(schema: dict[str, Any]) -> int:
 
 # --- Patterns
 #
-# jsonschema-rs matches in time that is linear in the text, but the factor is the size of the
-# compiled expression, since the engine may follow as many positions at once: `(a|b)*a(a|b){500}`
-# takes 7 microseconds for each character, an alternation of such expressions up to 45.
+# jsonschema-rs matches in time that is linear in the text. The factor is the size of the compiled
+# expression, since the engine may follow as many positions at once. `(a|b)*a(a|b){500}` takes 7
+# microseconds for each character, and an alternation of such expressions up to 45.
 
 # Compiled size in bytes; about 16 000 character positions, or 250 repetitions of `\w`.
 MAX_COMPILED_BYTES = 1 << 18
-# The engine does not tell a size, it only refuses what is larger than a limit: so a size is known
-# as the smallest of these that it fits. `^[0-9]{4}-[0-9]{2}$` fits the second (128 steps for each
-# stretch of text), `[a-z]{1,8}` the third (256), `\w{250}` the seventh (4 096).
+# The engine does not report a size. It only rejects expressions above a limit, so the size is the
+# smallest of these limits that accepts the expression. `^[0-9]{4}-[0-9]{2}$` is accepted by the
+# second (128 steps for each stretch of text), `[a-z]{1,8}` by the third (256), and `\w{250}` by the
+# seventh (4 096).
 _SIZES = tuple(1 << bits for bits in range(9, 19))
 _COMPILED_BYTES_PER_STEP = 8
 
 
 def linear_time() -> "RegexOptions":
-    """The engine that never backtracks, with bounded memory."""
+    """Return the options of the engine that never backtracks, with bounded memory."""
     from jsonschema_rs import RegexOptions  # noqa: PLC0415 - native code, needed late
 
     return RegexOptions(size_limit=MAX_COMPILED_BYTES)
 
 
 def pattern_mismatches(pointer: str, pattern: str) -> list[Mismatch]:
-    """Why `pattern` cannot be used; empty if it can."""
+    """Return the problem of an unusable `pattern`; empty if it is usable."""
     if _compiles(pattern, MAX_COMPILED_BYTES):
         return []
     message = (
-        f"the pattern {pattern[:80]!r} is none for a linear-time engine: "
+        f"the pattern {pattern[:80]!r} is not supported by the linear-time engine: "
         "avoid look-around, back-references and large repetitions"
     )
     return [Mismatch(pointer, message)]
@@ -362,7 +366,7 @@ def pattern_mismatches(pointer: str, pattern: str) -> list[Mismatch]:
 
 @lru_cache(maxsize=1024)
 def pattern_cost(pattern: str) -> int:
-    """The steps that matching takes for each stretch of text."""
+    """Return the steps that matching takes for each stretch of text."""
     index = bisect_left(_SIZES, True, key=lambda size: _compiles(pattern, size))
     return _SIZES[min(index, len(_SIZES) - 1)] // _COMPILED_BYTES_PER_STEP
 

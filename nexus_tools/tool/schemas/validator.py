@@ -1,7 +1,7 @@
-"""Checks values against a tool's schemas: fast, with hostile schemas, without any network.
+"""The validation of values against a tool's untrusted schemas, fast and without network access.
 
-jsonschema-rs decides, by JSON Schema draft 2020-12 with `format` as an annotation. A schema and a
-value are refused when checking one against the other could take more than `MAX_STEPS`.
+jsonschema-rs decides, by JSON Schema draft 2020-12 with `format` as an annotation. A schema or a
+value is rejected if validation could take more than `MAX_STEPS`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from nexus_tools.tool.strict_json import measure, pointer_of
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError as SchemaMismatch
 
-# Describing costs far more than deciding: all failures, only the first, or none at all.
+# Describing failures costs far more than deciding, so expensive values get fewer descriptions.
 _STEPS_TO_DESCRIBE_ALL = 10_000
 _STEPS_TO_DESCRIBE_ONE = 100_000
 
@@ -26,25 +26,25 @@ _OUTPUT = ("output_invalid", "the output does not match")
 
 
 class HasSchemas(Protocol):
-    """A definition, or anything else with a tool's two schemas."""
+    """A definition, or any other object with a tool's two schemas."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """What goes in."""
+        """The schema of inputs."""
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """What comes out."""
+        """The schema of outputs."""
 
 
 class InterfaceValidator:
-    """A tool's two schemas, compiled once; checking changes nothing and is safe in threads."""
+    """A tool's two compiled schemas. Validation has no side effects and is thread-safe."""
 
     def __init__(self, interface: HasSchemas) -> None:
         self._output = OutputValidator(interface.output_schema)
         self._input = _Gate(check_input_schema(interface.input_schema))
         self.check_output = self._output.check
-        """As `OutputValidator.check`: hot, so without a call in between."""
+        """The bound method `OutputValidator.check`, without another call on the hot path."""
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -54,16 +54,18 @@ class InterfaceValidator:
     def check_input(self, value: Any, json_bytes: int | None = None) -> None:
         """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
 
-        `details["failures"]` lists `{pointer, message, rule}` of what is wrong: where in the value,
-        and the keyword of the schema. `json_bytes` says that `parse_json` has read the value from a
-        text of that size: then it need not be measured where even the most that such a text can
-        hold is checked in time.
+        `details["failures"]` lists `{pointer, message, rule}` of each problem: the location in the
+        value,
+        and the keyword of the schema. `json_bytes` is the size of the text from which `parse_json`
+        read the
+        value. The value is then not measured if every value of a text of that size is within the
+        limit.
         """
         self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
 
 class OutputValidator:
-    """A tool's output schema, compiled once; as safe in threads as an `InterfaceValidator`."""
+    """A tool's compiled output schema, as thread-safe as an `InterfaceValidator`."""
 
     def __init__(self, output_schema: object) -> None:
         schema = check_output_schema(output_schema)
@@ -71,9 +73,9 @@ class OutputValidator:
         self.variants = tuple(schema.variants)
 
     def check(self, value: Any, json_bytes: int | None = None) -> Answer:
-        """The outcome in `{variant: {port: value}}`, or `ValidationError` (`output_invalid`).
+        """Return the answer in `{variant: {port: value}}`, or raise `output_invalid`.
 
-        `json_bytes` is what it is in `InterfaceValidator.check_input`.
+        `json_bytes` is as in `InterfaceValidator.check_input`.
         """
         if not isinstance(value, dict) or len(value) != 1:
             message = "an output is an object with exactly one member, the variant"
@@ -92,7 +94,7 @@ class OutputValidator:
 
 
 class _Gate:
-    """One schema, and whether a value may pass."""
+    """The validator of one schema."""
 
     __slots__ = ("_cost", "_free_bytes", "_validator")
 
@@ -139,7 +141,7 @@ class _Gate:
 
 
 def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:
-    """One error, or those of the alternative that got furthest into the value."""
+    """Yield one error, or those of the alternative that matches the value furthest."""
     branches = [branch for branch in getattr(error.kind, "context", []) if branch]
     if not branches:
         place, rule = pointer_of(error.instance_path), pointer_of(error.schema_path)

@@ -1,8 +1,8 @@
-"""HTTP Message Signatures (RFC 9421) and digests (RFC 9530): fields read, signature bases built.
+"""The parser of HTTP Message Signatures (RFC 9421) and digests (RFC 9530), and signature bases.
 
-`signing.py` says what is signed of tool calls, and by whom. A field is read in every form that
-RFC 8941 (RFC 9651) allows. The signed text is the field in its one serialized form (RFC 9651,
-section 4.1): spaces in a list, for example, change nothing.
+`signing.py` defines which parts of tool calls are signed. A field is read in every form that RFC
+8941 (RFC 9651) allows. The signed text is the field in its only serialized form (RFC 9651, section
+4.1), so spaces in a list, for example, make no difference.
 """
 
 import re
@@ -29,8 +29,8 @@ _COMPONENTS = rf" *(?:{_COMPONENT}(?: +{_COMPONENT})* *)?"
 _AFTER = r"(?:\Z|[ \t]*,[ \t]*(?!\Z))"
 
 _INPUT = re.compile(rf"({_KEY})=(\(({_COMPONENTS})\)({_PARAMETERS})){_AFTER}")
-# The form of nearly all senders: one signature, with parameters of two kinds, which are serialized
-# already. It is read in half of the time, because the components are the same each time.
+# Nearly all senders use this form: one signature, with parameters of two kinds that are already
+# serialized. Reading it takes half of the time, because the components are the same each time.
 _USUAL = re.compile(
     rf"({_KEY})=(\(([^()]*)\)((?:;{_KEY}=(?:0|[1-9][0-9]{{0,14}}|\"[ !#-\[\]-~]*\"))*))\Z"
 )
@@ -46,12 +46,12 @@ _DIGESTS = {"sha-256": sha256, "sha-512": sha512}
 
 
 class MalformedError(ValueError):
-    """A field of a signature breaks the rules of its RFC. The message is for people."""
+    """The error for a signature field that violates its RFC. The message is shown to users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a message that a signature covers: the name of a field, or `@method` and others."""
+    """A covered part of a message: a field name, or a derived component such as `@method`."""
 
     name: str
     identifier: str
@@ -65,93 +65,97 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class SignatureInput:
-    """What a signature covers, and what else is signed: `text` in its serialized form."""
+    """The components and parameters that a signature covers; `text` is their serialized form."""
 
     components: tuple[Component, ...]
     parameters: Mapping[str, int | str | bool]
     text: str
 
     def base(self, value: Callable[[Component], str]) -> bytes:
-        """What is signed (RFC 9421, section 2.5). Raises `MalformedError`.
+        """Return the signature base (RFC 9421, section 2.5). Raises `MalformedError`.
 
-        `value` gives what a component is in the message. A value of several lines would forge the
-        lines of other components, so there is none.
+        `value` returns the value of a component in the message. A value with line breaks could
+        forge the
+        lines of other components, so it is rejected.
         """
-        lines = [f"{each.identifier}: {_line(value(each))}" for each in self.components]
+        lines = [f"{part.identifier}: {_line(value(part))}" for part in self.components]
         return "\n".join([*lines, f'"@signature-params": {self.text}']).encode("ascii")
 
 
 def read_input(field: str, label: str) -> SignatureInput | None:
-    """The member `label` of a field `Signature-Input`, if there is one. Raises `MalformedError`."""
-    found = _USUAL.match(field) if len(field) <= MAX_FIELD_LENGTH else None
-    is_serialized = found is not None and found[1] == label
+    """Return the member `label` of a `Signature-Input` field, or None.
+
+    Raises `MalformedError`.
+    """
+    match = _USUAL.match(field) if len(field) <= MAX_FIELD_LENGTH else None
+    is_serialized = match is not None and match[1] == label
     if not is_serialized:
-        found = _members(_INPUT, field, "Signature-Input").get(label)
-    if found is None:
+        match = _members(_INPUT, field, "Signature-Input").get(label)
+    if match is None:
         return None
-    components, covered = _components(found[3])
-    parameters = found[4] if is_serialized else _serialized(found[4])
+    components, covered = _components(match[3])
+    parameters = match[4] if is_serialized else _serialized(match[4])
     return SignatureInput(components, _parameters(parameters), f"({covered}){parameters}")
 
 
 def read_signature(field: str, label: str) -> bytes | None:
-    """The member `label` of a field `Signature`, if there is one. Raises `MalformedError`."""
-    found = _members(_SIGNATURE, field, "Signature").get(label)
-    return None if found is None else _decoded(found[2])
+    """Return the member `label` of a `Signature` field, or None. Raises `MalformedError`."""
+    match = _members(_SIGNATURE, field, "Signature").get(label)
+    return None if match is None else _decoded(match[2])
 
 
 def signature_member(field: str, label: str) -> str:
-    """The member `label` of a field `Signature` as it is written. Raises `MalformedError`."""
-    found = _members(_SIGNATURE, field, "Signature").get(label)
-    if found is None:
-        raise MalformedError(f"there is no signature {label}")
-    return found[2]
+    """Return the member `label` of a `Signature` field as written. Raises `MalformedError`."""
+    match = _members(_SIGNATURE, field, "Signature").get(label)
+    if match is None:
+        raise MalformedError(f"the signature {label} does not exist")
+    return match[2]
 
 
 def content_digest(body: bytes) -> str:
-    """The field `Content-Digest` of a body (RFC 9530)."""
+    """Return the `Content-Digest` field of a body (RFC 9530)."""
     return f"sha-256={written_bytes(sha256(body).digest())}"
 
 
 def has_digest(body: bytes, field: str) -> bool:
-    """Whether all digests of a field `Content-Digest` that are known are the body's.
+    """Return whether all supported digests of a `Content-Digest` field are the body's.
 
-    At least one has to be: SHA-256 or SHA-512. Raises `MalformedError`.
+    The field must have SHA-256 or SHA-512. Raises `MalformedError`.
     """
     if field == content_digest(body):
         return True
     members = _members(_SIGNATURE, field, "Content-Digest")
-    known = {name: found for name, found in members.items() if name in _DIGESTS}
+    known = {name: match for name, match in members.items() if name in _DIGESTS}
     if not known:
         raise MalformedError("Content-Digest has neither sha-256 nor sha-512")
-    return all(_DIGESTS[name](body).digest() == _decoded(found[2]) for name, found in known.items())
+    return all(_DIGESTS[name](body).digest() == _decoded(match[2]) for name, match in known.items())
 
 
 def read_bytes_item(field: str) -> tuple[bytes, Mapping[str, int | str | bool]]:
-    """The bytes and parameters of a field that is one byte sequence. Raises `MalformedError`."""
-    found = _ITEM.fullmatch(field) if len(field) <= MAX_FIELD_LENGTH else None
-    if found is None:
-        raise MalformedError("a field is no byte sequence")
-    return _decoded(found[1]), _parameters(found[2])
+    """Return bytes and parameters of a field that is a byte sequence. Raises `MalformedError`."""
+    match = _ITEM.fullmatch(field) if len(field) <= MAX_FIELD_LENGTH else None
+    if match is None:
+        raise MalformedError("a field is not a byte sequence")
+    return _decoded(match[1]), _parameters(match[2])
 
 
 def written_bytes(data: bytes) -> str:
-    """Bytes as fields have them: a member of `Signature`, or an item."""
+    """Serialize bytes for a field: a member of `Signature`, or an item."""
     return f":{b64encode(data).decode('ascii')}:"
 
 
 def _members(pattern: re.Pattern[str], field: str, name: str) -> dict[str, re.Match[str]]:
-    """The members of a dictionary by their keys; none may be there twice."""
+    """Return the members of a dictionary by their keys, which must be unique."""
     if len(field) > MAX_FIELD_LENGTH:
         raise MalformedError(f"{name} is longer than {MAX_FIELD_LENGTH} characters")
     members: dict[str, re.Match[str]] = {}
-    place = 0
-    while place < len(field):
-        found = pattern.match(field, place)
-        if found is None or found[1] in members:
-            raise MalformedError(f"{name} is no dictionary of the form that RFC 9421 asks for")
-        members[found[1]] = found
-        place = found.end()
+    position = 0
+    while position < len(field):
+        match = pattern.match(field, position)
+        if match is None or match[1] in members:
+            raise MalformedError(f"{name} is not a valid dictionary of RFC 9421")
+        members[match[1]] = match
+        position = match.end()
     return members
 
 
@@ -159,36 +163,38 @@ def _members(pattern: re.Pattern[str], field: str, name: str) -> dict[str, re.Ma
 def _components(text: str) -> tuple[tuple[Component, ...], str]:
     """Return the components of a list, and the list in its serialized form."""
     if not _ALL_COMPONENTS.fullmatch(text):
-        raise MalformedError("what the signature covers is no list of the form of RFC 9421")
+        raise MalformedError("the covered components are not a valid list of RFC 9421")
     components = tuple(
-        Component(_text(found[1]), found[1] + (given := _serialized(found[2])), _parameters(given))
-        for found in _EACH_COMPONENT.finditer(text)
+        Component(
+            _text(match[1]), match[1] + (text_form := _serialized(match[2])), _parameters(text_form)
+        )
+        for match in _EACH_COMPONENT.finditer(text)
     )
-    # The order of parameters makes no other component (RFC 9421, section 2).
-    known = {(each.name, frozenset(each.parameters.items())) for each in components}
+    # Components that differ only in the order of parameters are equal (RFC 9421, section 2).
+    known = {(part.name, frozenset(part.parameters.items())) for part in components}
     if len(known) < len(components):
         raise MalformedError("a component is covered twice")
     if len(components) > MAX_COMPONENTS:
         raise MalformedError(f"more than {MAX_COMPONENTS} components are covered")
-    if any(each.name != each.name.lower() for each in components):
+    if any(part.name != part.name.lower() for part in components):
         raise MalformedError("the name of a component is not in lower case")
-    return components, " ".join(each.identifier for each in components)
+    return components, " ".join(part.identifier for part in components)
 
 
 def _parameters(text: str) -> dict[str, int | str | bool]:
     parameters: dict[str, int | str | bool] = {}
-    for found in _EACH_PARAMETER.finditer(text):
-        if found[1] in parameters:
-            raise MalformedError(f"the parameter {found[1][:40]} is there twice")
-        parameters[found[1]] = _bare(found[2])
+    for match in _EACH_PARAMETER.finditer(text):
+        if match[1] in parameters:
+            raise MalformedError(f"the parameter {match[1][:40]} is there twice")
+        parameters[match[1]] = _bare(match[2])
     return parameters
 
 
 def _serialized(parameters: str) -> str:
     """Return parameters in their serialized form (RFC 9651, section 4.1.1.2)."""
     return "".join(
-        f";{found[1]}" if found[2] in (None, "?1") else f";{found[1]}={_serialized_bare(found[2])}"
-        for found in _EACH_PARAMETER.finditer(parameters)
+        f";{match[1]}" if match[2] in (None, "?1") else f";{match[1]}={_serialized_bare(match[2])}"
+        for match in _EACH_PARAMETER.finditer(parameters)
     )
 
 
@@ -199,13 +205,13 @@ def _serialized_bare(text: str) -> str:
         return text
     if "." not in text:
         return str(int(text))
-    # No zeros before the integer and at the end, but one digit behind the point.
+    # No leading and no trailing zeros, but at least one digit after the point.
     number = Decimal(text).normalize()
     return f"{number:f}" if number % 1 else f"{number:.1f}"
 
 
 def _bare(text: str | None) -> int | str | bool:
-    """An integer, text or truth; other kinds mean nothing here and stay as they are written."""
+    """Return an integer, string or boolean; other types have no meaning here and stay as text."""
     if text is None or text[0] == "?":
         return text != "?0"
     if text[0] == '"':

@@ -1,7 +1,7 @@
-"""The components of a request that a signature covers, as a server knows them (RFC 9421, 2.1, 2.2).
+"""The values of a request's signed components, as a server knows them (RFC 9421, 2.1, 2.2).
 
-The URL is the one at which the server knows itself to be reached: all components of it are its
-parts, whatever `Host` or a proxy say.
+The URL is the server's own public URL. All URL components are parts of it, regardless of `Host` or
+a proxy.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from nexus_tools.tool.signing.http_signatures import Component, MalformedError
 
 @lru_cache(maxsize=1_024)
 def target_uri(url: str) -> str:
-    """A URL as it is signed: scheme and host in lower case, without the port of the scheme."""
+    """Return a URL as it is signed: lower-case scheme and host, without the default port."""
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     host = f"[{host}]" if ":" in host else host

@@ -1,11 +1,11 @@
-"""The tool's signature of an answer to an invocation, which the chain verifies when it is settled.
+"""The tool's signature of an answer, which the chain verifies when the invocation is settled.
 
-A response's signature ends with the Leader, who reads the response; this one goes on: with it the
-chain believes that the answer is the tool's, whoever the leader is. It says for which inputs, too:
-a leader that sends others than the invocation's gets an honest answer, and cannot settle with it.
+The signature of a response is for the Leader that reads it. This signature is passed on: with it
+the chain trusts that the answer is the tool's, whichever leader settles. It also covers the inputs,
+so a leader that sent other inputs than the invocation's cannot settle with the answer.
 
-The tool has the inputs as JSON, and signs them as `encoded_ports` writes them. Who requests can
-write them on chain in other ways: a Leader does not call a tool for those.
+The tool gets the inputs as JSON, and signs them as `encoded_ports` encodes them. A requester can
+encode them differently on chain; a Leader does not call a tool for such inputs.
 """
 
 import re
@@ -29,13 +29,15 @@ _OK = 200
 
 
 def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer) -> bytes:
-    """What is signed, as the Move function `invocation::signed_outcome` has it.
+    """Return the signed message, as the Move function `invocation::signed_outcome` defines it.
 
-    `nexus_tools::outcome`, the 32 bytes of the invocation's id, the BLAKE2b-256 digest of the
-    inputs in BCS, the variant in BCS, and that digest of the ports. Raises as `encoded_ports`.
+    It consists of `nexus_tools::outcome`, the 32 bytes of the invocation's ID, the BLAKE2b-256
+    digest
+    of the inputs in BCS, the variant in BCS, and the digest of the ports. Raises as
+    `encoded_ports`.
     """
-    asked, given = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
-    return _DOMAIN + invocation + asked + encoded_text(answer.variant) + given
+    input_digest, port_digest = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
+    return _DOMAIN + invocation + input_digest + encoded_text(answer.variant) + port_digest
 
 
 def _digest(data: bytes) -> bytes:
@@ -45,10 +47,10 @@ def _digest(data: bytes) -> bytes:
 def outcome_header(
     identity: Identity, status: int, body: bytes, request: Mapping[str, str], *, asked: bytes
 ) -> dict[str, str]:
-    """The header that signs the answer in a response; none for what is no answer on chain.
+    """Return the header that signs the answer in a response, or nothing if there is no answer.
 
-    That is a problem, or a request whose invocation is no id of Sui. `asked` is the body of the
-    request.
+    There is no answer on chain for a problem, or for a request whose invocation is not a Sui ID.
+    `asked` is the body of the request.
     """
     invocation = _ID.fullmatch(request.get(_INVOCATION, ""))
     if status != _OK or invocation is None:
@@ -62,23 +64,23 @@ def outcome_header(
 
 
 def _answer(body: bytes) -> Answer:
-    """The answer in the bytes that are sent: in a tool's memory a number may be another one.
+    """Parse the answer from the sent bytes, because a number in memory may differ from it.
 
-    Raises `json_invalid` for what is none.
+    Raises `json_invalid` if the body is not an answer.
     """
     document = _object(body)
     if len(document) == 1:
         ((variant, ports),) = document.items()
         if isinstance(ports, dict):
             return Answer(variant, ports)
-    raise ValidationError("json_invalid", "it is no variant with its ports")
+    raise ValidationError("json_invalid", "expected a variant with its ports")
 
 
 def _object(body: bytes) -> dict[str, Any]:
     document = parse_json(body)
     if isinstance(document, dict):
         return document
-    raise ValidationError("json_invalid", "it is no JSON object")
+    raise ValidationError("json_invalid", "expected a JSON object")
 
 
 def read_outcome_signature(
@@ -89,23 +91,23 @@ def read_outcome_signature(
     *,
     asked: bytes,
 ) -> OutcomeSignature:
-    """The signature that a response has of its answer, verified to be that of one of `keys`.
+    """Return the signature of the answer in a response after verifying it with `keys`.
 
-    `asked` is the body of the request. Both have the names of headers in lower case. Raises
+    `asked` is the body of the request. Both mappings have header names in lower case. Raises
     `MalformedError`.
     """
     field = headers.get(_HEADER)
     if not field:
         raise MalformedError("the answer is not signed for the chain")
     signature, parameters = read_bytes_item(field)
-    found = parse_key_id(str(parameters.get("keyid", "")))
+    key_id = parse_key_id(str(parameters.get("keyid", "")))
     invocation = _ID.fullmatch(request[_INVOCATION])
-    if found is None or invocation is None:
-        raise MalformedError(f"{protocol.OUTCOME_SIGNATURE_HEADER} names no key or no invocation")
-    signer, key = found
+    if key_id is None or invocation is None:
+        raise MalformedError(f"{protocol.OUTCOME_SIGNATURE_HEADER} lacks a valid key or invocation")
+    signer, key = key_id
     if signer != request[protocol.TOOL_HEADER.lower()] or key not in keys:
         raise MalformedError("the outcome is signed with a key that the tool does not have")
     message = outcome_message(bytes.fromhex(invocation[1]), _object(asked), answer)
     if not verifies(key, signature, message):
-        raise MalformedError("the signature of the outcome is not that of this answer")
+        raise MalformedError("the signature of the outcome does not match this answer")
     return OutcomeSignature(key, signature)

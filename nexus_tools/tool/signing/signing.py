@@ -1,12 +1,12 @@
-"""Signed tool calls: what a Leader signs of its request, and a tool of its response.
+"""The signatures of tool calls: of a Leader over its request, and of a tool over its response.
 
 Both are signatures of RFC 9421 with Ed25519, under the label `nexus`, over a digest of the body
-(RFC 9530). A request is worth nothing for another tool, URL, body or time, and nothing twice:
-whoever accepts it keeps its nonce until it expires. A response is worth nothing for another
-request.
+(RFC 9530). A signed request is not valid for another tool, URL, body or time. It is valid only
+once, because its recipient stores the nonce until it expires. A signed response is not valid for
+another request.
 
-The URL is the one that was registered. A server compares with where it knows itself to be reached,
-and never with `Host` or what a proxy forwards, which anybody can write.
+The URL is the registered one. A server compares it with its own public URL, and never with `Host`
+or forwarded headers, which anyone can write.
 """
 
 import re
@@ -34,15 +34,15 @@ from nexus_tools.tool.signing.signing_key import Identity, Keys, SigningKey, par
 
 LABEL = "nexus"
 LIFETIME_S = 30
-"""How long a request is good for after it was signed."""
+"""The validity of our requests after signing, in seconds."""
 
 MAX_LIFETIME_S = 300
-"""How long a request may be good for; its nonce is remembered for as long."""
+"""The maximum validity of a request, in seconds, for which its nonce is stored."""
 
 CLOCK_SKEW_S = 30
-"""How far the clocks of two machines may be apart."""
+"""The allowed difference between the clocks of two machines, in seconds."""
 
-_OURS = re.compile(rf"(?:^|[,\s]){LABEL}=")
+_LABEL_PATTERN = re.compile(rf"(?:^|[,\s]){LABEL}=")
 _NONCE_BYTES = 16
 _MAX_NONCE_LENGTH = 64
 
@@ -61,7 +61,7 @@ COVERED = (
     protocol.DEADLINE_HEADER.lower(),
     protocol.MAX_OUTCOME_BYTES_HEADER.lower(),
 )
-"""The components that every signature of a request covers; it may cover more."""
+"""The components that every request signature must cover; it may cover more."""
 
 _REQUEST_COMPONENTS = f"({' '.join(f'{chr(34)}{name}{chr(34)}' for name in COVERED)})"
 _OF_REQUEST = (_INVOCATION, _TOOL, _DIGEST)
@@ -73,15 +73,15 @@ _RESPONSE_COMPONENTS = (
 )
 
 READ_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
-"""The headers of a request that its signature is about, in lower case."""
+"""The request headers that are needed to verify its signature, in lower case."""
 
 _OUR_INPUT = f"{LABEL}={_REQUEST_COMPONENTS};"
 
 
 class RefusedSignatureError(Exception):
-    """A message is not signed as it should be: why, for programs and for people.
+    """The error for a message without a valid signature: a code for programs, a detail for users.
 
-    `unknown` is the signer, if it or its key is in no list.
+    `unknown` is the signer if it, or its key, is not listed.
     """
 
     def __init__(self, problem: Problem, detail: str, unknown: str = "") -> None:
@@ -92,13 +92,13 @@ class RefusedSignatureError(Exception):
 
 
 class SignedRequest(NamedTuple):
-    """What a request says of itself, once its signature is verified; seconds since 1970."""
+    """The signature parameters of a verified request; times are seconds since 1970."""
 
     signer: str
     nonce: str
     created_s: int
     remember_until_s: int
-    """Until when the same nonce has to be refused."""
+    """The time until which the same nonce must be rejected."""
 
 
 # --- Requests
@@ -107,10 +107,11 @@ class SignedRequest(NamedTuple):
 def sign_request(
     identity: Identity, url: str, headers: Mapping[str, str], body: bytes, now_s: float
 ) -> dict[str, str]:
-    """The headers that make `POST url` a signed request, with a nonce that nobody has used.
+    """Return the headers that sign a `POST url` request, with a new random nonce.
 
-    `headers` are those of a tool call, their names in lower case; all that `COVERED` names have to
-    be there.
+    `headers` are those of a tool call, with names in lower case. They must include all that
+    `COVERED`
+    names.
     """
     created = int(now_s)
     nonce = secrets.token_urlsafe(_NONCE_BYTES)
@@ -125,51 +126,57 @@ def sign_request(
 
 
 def is_signed(headers: Mapping[str, str]) -> bool:
-    """Whether a request means to be signed for us: what strips half of it does not undo that."""
-    return any(_OURS.search(headers.get(name, "")) for name in (_INPUT, _SIGNATURE))
+    """Return whether a request has a signature for us, even if one of the headers was stripped."""
+    return any(_LABEL_PATTERN.search(headers.get(name, "")) for name in (_INPUT, _SIGNATURE))
 
 
 def covered_fields(headers: Mapping[str, str]) -> frozenset[str]:
     """Return the names of the fields that a signature covers besides `READ_HEADERS`.
 
-    `headers` are as `check_request` takes them, which refuses what cannot be read here.
+    `headers` are as in `check_request`, which rejects headers that cannot be read here.
     """
     field = headers.get(_INPUT, "")
     if not field or field.startswith(_OUR_INPUT):
         return frozenset()
     try:
-        given = read_input(field, LABEL)
+        signature_input = read_input(field, LABEL)
     except MalformedError:
         return frozenset()
-    names = [each.name for each in given.components] if given is not None else []
+    names = (
+        [component.name for component in signature_input.components]
+        if signature_input is not None
+        else []
+    )
     return frozenset(name for name in names if not name.startswith("@")) - READ_HEADERS
 
 
 def check_request(
     url: str, method: str, headers: Mapping[str, str], leaders: Keys, now_s: float
 ) -> SignedRequest:
-    """Verify the signature of a request to `url`; `check_body` and the nonce are left to do.
+    """Verify the signature of a request to `url`, but not yet its body and its nonce.
 
-    `headers` has `READ_HEADERS` and `covered_fields`, as far as they are there. The cheapest checks
-    come first: a signer who is not in the list costs no verification. Raises
-    `RefusedSignatureError`.
+    `headers` has `READ_HEADERS` and `covered_fields`, as far as they are present. The cheapest
+    checks
+    come first, so an unlisted signer does not cost a verification. Raises `RefusedSignatureError`.
     """
     try:
-        given, signature = _read(headers, f"sign the request, under the label {LABEL}")
-        _check_covered(given)
-        created, expires, nonce = _check_parameters(given, now_s)
-        signer, public_key = _known_key(given, leaders)
-        base = given.base(lambda each: request_value(each, url, method, headers))
+        signature_input, signature = _read(headers, f"sign the request, under the label {LABEL}")
+        _check_covered(signature_input)
+        created, expires, nonce = _check_parameters(signature_input, now_s)
+        signer, public_key = _known_key(signature_input, leaders)
+        base = signature_input.base(
+            lambda component: request_value(component, url, method, headers)
+        )
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if not verifies(public_key, signature, base):
-        detail = f"the signature is not that of this request to {target_uri(url)}"
+        detail = f"the signature does not match this request to {target_uri(url)}"
         raise _refused(Problem.SIGNATURE_INVALID, detail)
     return SignedRequest(signer, nonce, created, expires + CLOCK_SKEW_S)
 
 
 def check_body(body: bytes, headers: Mapping[str, str]) -> None:
-    """Compare a body with the digest that was signed. Raises `RefusedSignatureError`."""
+    """Compare a body with the signed digest. Raises `RefusedSignatureError`."""
     try:
         matches = has_digest(body, headers.get(_DIGEST, ""))
     except MalformedError as error:
@@ -179,23 +186,23 @@ def check_body(body: bytes, headers: Mapping[str, str]) -> None:
         raise _refused(Problem.DIGEST_WRONG, detail)
 
 
-def _check_covered(given: SignatureInput) -> None:
-    names = {each.name for each in given.components if not each.parameters}
+def _check_covered(signature_input: SignatureInput) -> None:
+    names = {component.name for component in signature_input.components if not component.parameters}
     missing = [name for name in COVERED if name not in names]
     if missing:
         raise MalformedError(f"the signature does not cover {', '.join(missing)}")
 
 
-def _check_parameters(given: SignatureInput, now_s: float) -> tuple[int, int, str]:
-    """From when to when it is good, and its nonce. Raises `MalformedError` or the refusal."""
-    parameters = given.parameters
+def _check_parameters(signature_input: SignatureInput, now_s: float) -> tuple[int, int, str]:
+    """Return creation and expiry time, and the nonce. Raises `MalformedError` or the rejection."""
+    parameters = signature_input.parameters
     created, expires, nonce = (parameters.get(name) for name in ("created", "expires", "nonce"))
     if type(created) is not int or type(expires) is not int:
-        raise MalformedError("created and expires are missing, or no integers")
+        raise MalformedError("created or expires is missing or not an integer")
     if not isinstance(nonce, str) or not 1 <= len(nonce) <= _MAX_NONCE_LENGTH:
-        raise MalformedError(f"there is no nonce of 1 to {_MAX_NONCE_LENGTH} characters")
+        raise MalformedError(f"the nonce must have 1 to {_MAX_NONCE_LENGTH} characters")
     if not created < expires <= created + MAX_LIFETIME_S:
-        raise MalformedError(f"it is not good for 1 to {MAX_LIFETIME_S} s")
+        raise MalformedError(f"the validity must be 1 to {MAX_LIFETIME_S} s")
     if created > now_s + CLOCK_SKEW_S:
         detail = f"it was signed {created - now_s:.0f} s from now by the clock of this server"
         raise _refused(Problem.SIGNATURE_FROM_FUTURE, detail)
@@ -205,22 +212,22 @@ def _check_parameters(given: SignatureInput, now_s: float) -> tuple[int, int, st
     return created, expires, nonce
 
 
-def _key_of(given: SignatureInput) -> tuple[str, bytes]:
-    found = parse_key_id(str(given.parameters.get("keyid", "")))
-    if found is None:
+def _key_of(signature_input: SignatureInput) -> tuple[str, bytes]:
+    key_id = parse_key_id(str(signature_input.parameters.get("keyid", "")))
+    if key_id is None:
         raise MalformedError("keyid is not of the form SIGNER#ed25519:KEY")
-    return found
+    return key_id
 
 
-def _known_key(given: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
-    """Who signed, and with which key of theirs. Raises `MalformedError` or the refusal."""
-    signer, key = _key_of(given)
+def _known_key(signature_input: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
+    """Return the signer and its listed key. Raises `MalformedError` or the rejection."""
+    signer, key = _key_of(signature_input)
     known = leaders(signer)
     if known is None:
         detail = f"this tool does not accept {signer}"
         raise RefusedSignatureError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
-        detail = f"{signer} has no such key now"
+        detail = f"{signer} does not have this key now"
         raise RefusedSignatureError(Problem.KEY_UNKNOWN, detail, unknown=signer)
     return signer, key
 
@@ -237,10 +244,11 @@ def sign_response(
     asked: bytes,
     now_s: float,
 ) -> dict[str, str]:
-    """The headers that make a response signed.
+    """Return the headers that sign a response.
 
-    `request` are the headers of its signed request, `asked` is the body of that. An answer to an
-    invocation is signed as it goes on chain, too: see `signed_outcome`.
+    `request` are the headers of its signed request, and `asked` is the body of that request. An
+    answer
+    to an invocation is also signed for the chain: see `signed_outcome`.
     """
     outcome = outcome_header(identity, status, body, request, asked=asked)
     text = f'{_response_components(outcome)};created={int(now_s)};keyid="{identity.key_id}"'
@@ -264,24 +272,28 @@ def check_response(
     request: Mapping[str, str],
     keys: Collection[bytes],
 ) -> None:
-    """Verify that a response to a request of ours is signed with one of the tool's `keys`.
+    """Verify that the response to a request of ours is signed with one of the tool's `keys`.
 
-    Both have the names of headers in lower case. Raises `RefusedSignatureError`.
+    Both mappings have header names in lower case. Raises `RefusedSignatureError`.
     """
     try:
-        given, signature = _read(headers, "the response is not signed")
+        signature_input, signature = _read(headers, "the response is not signed")
         needed = _response_components(headers)
         expected = read_input(f"{LABEL}={needed}", LABEL)
-        covers_all = expected is not None and _same(expected) <= _same(given)
+        covers_all = expected is not None and _component_set(expected) <= _component_set(
+            signature_input
+        )
         _require(covers_all, f"the signature does not cover {needed}")
-        signer, key = _key_of(given)
-        base = given.base(lambda each: _of_response(each, status, headers, request))
+        signer, key = _key_of(signature_input)
+        base = signature_input.base(
+            lambda component: _of_response(component, status, headers, request)
+        )
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if signer != request[_TOOL] or key not in keys:
-        raise _refused(Problem.KEY_UNKNOWN, f"the key is none that {request[_TOOL]} has now")
+        raise _refused(Problem.KEY_UNKNOWN, f"the key is not a current key of {request[_TOOL]}")
     if not verifies(key, signature, base):
-        raise _refused(Problem.SIGNATURE_INVALID, "the signature is not that of this response")
+        raise _refused(Problem.SIGNATURE_INVALID, "the signature does not match this response")
     check_body(body, headers)
 
 
@@ -293,7 +305,7 @@ def check_answer(
     *,
     asked: bytes,
 ) -> OutcomeSignature:
-    """The signature that a response has of its answer for the chain, by one of the tool's `keys`.
+    """Return the signature of the answer for the chain, made with one of the tool's `keys`.
 
     `asked` is the body of the request. Raises `RefusedSignatureError`.
     """
@@ -304,29 +316,34 @@ def check_answer(
 
 
 def _response_components(headers: Mapping[str, str]) -> str:
-    """What the signature of a response with these headers covers."""
+    """Return the components that the signature of a response with these headers covers."""
     outcome = f' "{_OUTCOME}"' if headers.get(_OUTCOME) else ""
     return f"({_RESPONSE_COMPONENTS}{outcome})"
 
 
-def _same(given: SignatureInput) -> set[tuple[str, frozenset[tuple[str, int | str | bool]]]]:
-    """Return the components, each the same in whatever order its parameters are."""
-    return {(each.name, frozenset(each.parameters.items())) for each in given.components}
+def _component_set(
+    signature_input: SignatureInput,
+) -> set[tuple[str, frozenset[tuple[str, int | str | bool]]]]:
+    """Return the components in a form that ignores the order of their parameters."""
+    return {
+        (component.name, frozenset(component.parameters.items()))
+        for component in signature_input.components
+    }
 
 
 def _of_response(
-    each: Component, status: int, headers: Mapping[str, str], request: Mapping[str, str]
+    component: Component, status: int, headers: Mapping[str, str], request: Mapping[str, str]
 ) -> str:
     """Return the value of a component in a response. Raises `MalformedError`."""
-    if each.name == "@status" and not each.parameters:
+    if component.name == "@status" and not component.parameters:
         return str(status)
-    if each.name == _SIGNATURE and each.parameters == {"req": True, "key": LABEL}:
+    if component.name == _SIGNATURE and component.parameters == {"req": True, "key": LABEL}:
         return signature_member(request[_SIGNATURE], LABEL)
     value = None
-    if each.parameters in ({}, {"req": True}):
-        value = (request if each.of_request else headers).get(each.name)
+    if component.parameters in ({}, {"req": True}):
+        value = (request if component.of_request else headers).get(component.name)
     if value is None:
-        message = f"{each.identifier[:80]} is covered, but the response does not have it"
+        message = f"{component.identifier[:80]} is covered, but the response does not have it"
         raise MalformedError(f"{message}, or it is not supported")
     return value
 
@@ -335,19 +352,22 @@ def _of_response(
 
 
 def _read(headers: Mapping[str, str], missing: str) -> tuple[SignatureInput, bytes]:
-    """What is signed, and the signature. Raises `MalformedError` or the refusal."""
-    given = read_input(headers.get(_INPUT, ""), LABEL)
+    """Return signature input and signature. Raises `MalformedError` or the rejection."""
+    signature_input = read_input(headers.get(_INPUT, ""), LABEL)
     signature = read_signature(headers.get(_SIGNATURE, ""), LABEL)
-    if given is None or signature is None:
+    if signature_input is None or signature is None:
         raise _refused(Problem.SIGNATURE_MISSING, missing)
-    # The key says how it signs; a sender who says otherwise has no choice.
-    _require(given.parameters.get("alg", "ed25519") == "ed25519", "the algorithm is not ed25519")
-    return given, signature
+    # The key determines the algorithm, so the sender cannot choose another one.
+    _require(
+        signature_input.parameters.get("alg", "ed25519") == "ed25519",
+        "the algorithm is not ed25519",
+    )
+    return signature_input, signature
 
 
-def _require(is_right: bool, otherwise: str) -> None:
+def _require(is_right: bool, problem_text: str) -> None:
     if not is_right:
-        raise MalformedError(otherwise)
+        raise MalformedError(problem_text)
 
 
 def _signed(key: SigningKey, digest: str, text: str, lines: str) -> dict[str, str]:

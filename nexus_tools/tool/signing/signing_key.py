@@ -1,8 +1,8 @@
-"""Keys of leaders and tools that sign what they say over HTTP, and which keys are known.
+"""The HTTP signing keys of leaders and tools, and lists of known keys.
 
-A key is Ed25519, in a file as PKCS #8 (PEM), as `openssl genpkey -algorithm ed25519` writes it.
-People read its public half as `ed25519:` and 64 hex digits. It is none of the keys of a wallet:
-what it signs moves no money, and it lies where a server runs.
+A key is Ed25519, stored in a file as PKCS #8 (PEM), as `openssl genpkey -algorithm ed25519` writes
+it. Users read its public half as `ed25519:` and 64 hex digits. It is not a wallet key: its
+signatures cannot move funds, and the file lies on a server.
 """
 
 import re
@@ -27,9 +27,10 @@ from nexus_tools.sui.support.private_file import create_private, is_exposed
 from nexus_tools.sui.support.text_file import read_text, without_mark
 
 Keys = Callable[[str], Collection[bytes] | None]
-"""Which public keys a signer has now, 32 bytes each; None for a signer that is not known.
+"""A function that returns the current public keys of a signer, 32 bytes each, or None if it is
+unknown.
 
-It is asked for each message and has to be quick. Leaders are named by their id, tools by their FQN.
+It is called for each message and must be fast. Leaders are named by their ID, tools by their FQN.
 """
 
 _log = get_logger("nexus_tools.tool")
@@ -41,68 +42,69 @@ _MAX_FILE_BYTES = 2**20
 
 
 def public_key_text(key: bytes) -> str:
-    """A public key as people read it."""
+    """Return a public key in the form that users read."""
     return f"ed25519:{key.hex()}"
 
 
 def parse_public_key(text: str) -> bytes:
-    """The 32 bytes of a public key. Raises `public_key_invalid`.
+    """Return the 32 bytes of a public key. Raises `public_key_invalid`.
 
-    Keys of small order are refused: theirs is a signature that fits every message.
+    Keys of small order are rejected, because one signature of such a key is valid for every
+    message.
     """
-    found = _PUBLIC_KEY.fullmatch(text)
-    key = bytes.fromhex(found[1]) if found else b""
+    match = _PUBLIC_KEY.fullmatch(text)
+    key = bytes.fromhex(match[1]) if match else b""
     if not is_ed25519_key(key) or has_small_order(key):
         raise ValidationError(
             "public_key_invalid",
             f"{text[:80]!r} is not the public half of an Ed25519 key",
-            hint="write it as `nexus-tools tool key show` prints it: ed25519:…",
+            hint="Write the key as `nexus-tools tool key show` prints it: ed25519:…",
         )
     return key
 
 
 def verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether a signature of a message is the key's, and of no other message, too."""
+    """Return whether a signature of a message is the key's, and is valid for no other message."""
     return not _is_weak(public_key) and verifies_ed25519(public_key, signature, message)
 
 
 @lru_cache(maxsize=4_096)
 def _is_weak(public_key: bytes) -> bool:
-    """Whether one signature fits all messages: of keys that are listed alone, so they are few."""
+    """Return whether one signature fits all messages; the cache holds only listed keys."""
     return has_small_order(public_key)
 
 
 def key_id(signer: str, key: bytes) -> str:
-    """How a signature names its key: who signs, and with which of their keys."""
+    """Return the key ID in a signature: the signer and its public key."""
     return f"{signer}#{public_key_text(key)}"
 
 
 def parse_key_id(text: str) -> tuple[str, bytes] | None:
-    """Who signs and with which public key; None for what is no key id of ours."""
-    found = _KEY_ID.fullmatch(text)
-    return None if found is None else (found[1], bytes.fromhex(found[2][8:]))
+    """Return the signer and the public key, or None if `text` is not a key ID of ours."""
+    match = _KEY_ID.fullmatch(text)
+    return None if match is None else (match[1], bytes.fromhex(match[2][8:]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigningKey:
-    """An Ed25519 key with its secret half, which no `repr` shows."""
+    """An Ed25519 key with its private half, which `repr` does not show."""
 
     public_key: bytes
     private: Ed25519PrivateKey = field(repr=False)
 
     @classmethod
     def new(cls) -> "SigningKey":
-        """A new key, which is kept nowhere."""
+        """Generate a key in memory only."""
         return cls.of_private(Ed25519PrivateKey.generate())
 
     @classmethod
     def of_private(cls, private: Ed25519PrivateKey) -> "SigningKey":
-        """A key that `cryptography` has."""
+        """Wrap a private key of `cryptography`."""
         return cls(private.public_key().public_bytes_raw(), private)
 
     @classmethod
     def from_pem(cls, text: str) -> "SigningKey":
-        """Read a PKCS #8 key. Raises `signing_key_invalid`, without a word of the text."""
+        """Parse a PKCS #8 key. Raises `signing_key_invalid`, which never quotes the text."""
         try:
             key = load_pem_private_key(text.encode(), password=None)
         except (ValueError, TypeError):  # TypeError: it is encrypted
@@ -113,54 +115,54 @@ class SigningKey:
 
     @classmethod
     def load(cls, path: Path) -> "SigningKey":
-        """Read a file that its owner alone can read.
+        """Read a key file that only its owner can read.
 
         Raises `signing_key_missing`, `signing_key_exposed` or `signing_key_invalid`.
         """
         if is_exposed(path):
             raise NotAllowedError(
                 "signing_key_exposed",
-                f"others than you can read the key in {path}",
-                hint=f"`chmod 600 {path}` shuts it; if it lay open for long, make another key",
+                f"other users can read the key in {path}",
+                hint=f"Run `chmod 600 {path}`, and create a new key if others may have read it.",
             )
         try:
             text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise UsageError(
                 "signing_key_missing",
                 f"the key in {path} cannot be read: {reason}",
-                hint="`nexus-tools tool key new` and `nexus-tools leader key new` make one",
+                hint="Run `nexus-tools tool key new` or `nexus-tools leader key new`.",
             ) from None
         return cls.from_pem(text)
 
     def save(self, path: Path) -> None:
-        """Write a file that its owner alone can read. Raises `signing_key_exists`."""
+        """Write a file that only its owner can read. Raises `signing_key_exists`."""
         try:
             create_private(path, self.to_pem())
         except FileExistsError:
             raise UsageError(
                 "signing_key_exists",
-                f"{path} exists, and a key that is overwritten is lost",
-                hint="name another file, or remove this one",
+                f"{path} already exists, and overwriting would lose its key",
+                hint="Choose another file, or remove this one.",
             ) from None
 
     def to_pem(self) -> str:
-        """The key in PKCS #8. It is a secret."""
+        """Return the key in PKCS #8, which is a secret."""
         pem = self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return pem.decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who signs, and with which key: a leader by its id, a tool by its FQN."""
+    """A signer with its key: a leader by its ID, a tool by its FQN."""
 
     signer: str
     key: SigningKey
 
     @property
     def key_id(self) -> str:
-        """How a signature names the key."""
+        """The key ID in signatures."""
         return key_id(self.signer, self.key.public_key)
 
 
@@ -168,28 +170,28 @@ def _bad_key(reason: str) -> ValidationError:
     return ValidationError(
         "signing_key_invalid",
         f"the signing key cannot be read: {reason}",
-        hint="`nexus-tools tool key new` and `nexus-tools leader key new` make one",
+        hint="Run `nexus-tools tool key new` or `nexus-tools leader key new`.",
     )
 
 
-# --- Which keys are known
+# --- Known keys
 
 
 class KnownKeys:
-    """The keys of signers that stand in a list: `KnownKeys({"0x…": [key]})` is a `Keys`."""
+    """A fixed list of signers and their keys: `KnownKeys({"0x…": [key]})` is a `Keys`."""
 
     def __init__(self, keys: Mapping[str, Iterable[bytes]]) -> None:
-        self.keys = {signer: frozenset(each) for signer, each in keys.items()}
+        self.keys = {signer: frozenset(signer_keys) for signer, signer_keys in keys.items()}
 
     def __call__(self, signer: str) -> Collection[bytes] | None:
-        """The keys of a signer; None if it is not in the list."""
+        """Return the keys of a signer, or None if it is not in the list."""
         return self.keys.get(signer)
 
     @classmethod
     def parse(cls, text: str) -> "KnownKeys":
-        """Read a line for each key: the signer, a space, the public key; `#` begins a comment.
+        """Parse one key per line: the signer, a space, the public key; `#` starts a comment.
 
-        A signer that stands alone is known and has no key. Raises `known_keys_invalid`.
+        A line with only a signer lists it without a key. Raises `known_keys_invalid`.
         """
         keys: dict[str, list[bytes]] = {}
         for number, line in enumerate(text.splitlines(), 1):
@@ -197,8 +199,8 @@ class KnownKeys:
             if not words:
                 continue
             try:
-                signer, *written = words
-                keys.setdefault(signer, []).extend(map(parse_public_key, written))
+                signer, *public_keys = words
+                keys.setdefault(signer, []).extend(map(parse_public_key, public_keys))
             except ValidationError as error:
                 raise ValidationError(
                     "known_keys_invalid", f"line {number}: {error.message}", hint=error.hint
@@ -207,33 +209,34 @@ class KnownKeys:
 
 
 class KnownKeysFile:
-    """The keys that stand in a file now, as `KnownKeys.parse` reads them: it is a `Keys`, too.
+    """The current keys in a file, as `KnownKeys.parse` reads them; it is also a `Keys`.
 
-    The file is looked at once a second at most, and read when it is another. While it cannot be
-    read, what was read last holds, and the log says so. Raises `known_keys_invalid` at first.
+    The file is checked at most once a second, and read again if it has changed. While it cannot be
+    read, the previous keys stay valid and a warning is logged. The constructor raises
+    `known_keys_invalid`.
     """
 
     def __init__(self, path: Path, *, now: Callable[[], float] = monotonic) -> None:
         self._path = path
         self._now = now
-        self._looked_at = now()
+        self._checked_at = now()
         self._state = self._stat()
         self._known = self._read()
 
     def __call__(self, signer: str) -> Collection[bytes] | None:
-        """The keys of a signer; None if it is not in the file."""
+        """Return the keys of a signer, or None if it is not in the file."""
         now = self._now()
-        if now >= self._looked_at + 1.0:
-            self._looked_at = now
-            self._look()
+        if now >= self._checked_at + 1.0:
+            self._checked_at = now
+            self._reload_if_changed()
         return self._known(signer)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no signer is in the file."""
+        """Whether the file lists no signer."""
         return not self._known.keys
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         state = self._stat()
         if state == self._state:
             return
@@ -262,7 +265,7 @@ class KnownKeysFile:
         except OSError as error:
             raise self._invalid(error.strerror or str(error)) from None
         except UnicodeDecodeError:
-            raise self._invalid("it is no text") from None
+            raise self._invalid("it is not text") from None
         except ValidationError as error:
             raise self._invalid(error.message) from None
 
@@ -270,5 +273,5 @@ class KnownKeysFile:
         return ValidationError(
             "known_keys_invalid",
             f"the list of keys {self._path}: {reason}",
-            hint="a line is a leader's id or a tool's FQN, a space, and ed25519:…",
+            hint="Write one key per line: a leader's ID or a tool's FQN, a space, and ed25519:…",
         )

@@ -1,8 +1,7 @@
-"""Which signed requests a server has taken: none is taken twice.
+"""The nonces of accepted signed requests, so that a server accepts no request twice.
 
-A request is named by its signer and its nonce, and remembered for as long as it would pass. Only
-what is verified is remembered, so that strangers take no room; each signer has so much of it and no
-more.
+A request is identified by its signer and its nonce, and remembered until it expires. Only verified
+requests are remembered, so untrusted clients use no memory. The number per signer is bounded.
 """
 
 import sqlite3
@@ -15,32 +14,38 @@ from typing import Protocol
 from nexus_tools.tool_server.signatures.state_file import open_state
 
 MAX_PER_SIGNER = 200_000
-"""As many requests in the minute or so for which each is good: about 40 MB for one signer."""
+"""The maximum number of valid requests per signer in about a minute, which take about 40 MB."""
 
 _BUCKET_S = 16
-# Clocks are set back now and then: what others share is kept a little longer.
+# Clocks are sometimes set back, so shared records are kept a little longer.
 _MARGIN_S = 60
 
 
 class NoncesFullError(Exception):
-    """The signer has no room for another request, or there is none at all. It is for people."""
+    """The error for a signer with too many recent requests, or for a full store.
+
+    The message is shown to users.
+    """
 
 
 class Nonces(Protocol):
-    """Where the requests are remembered that were taken."""
+    """A store of accepted requests."""
 
     since_s: float
-    """What was signed before is not remembered; seconds since 1970."""
+    """The start of the records: requests signed earlier are unknown; seconds since 1970."""
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
-        """Remember a request until then; False if it was taken before.
+        """Remember a request until `until_s`, and return False if it was accepted before.
 
-        Raises `NoncesFullError`, and then the request is not taken.
+        Raises `NoncesFullError`, and then the request is not accepted.
         """
 
 
 class MemoryNonces:
-    """In the memory of one process. After a restart, what was signed before it is refused."""
+    """A store in the memory of one process.
+
+    After a restart, requests that were signed before it are rejected.
+    """
 
     def __init__(
         self, max_per_signer: int = MAX_PER_SIGNER, *, now: Callable[[], float] = time
@@ -55,31 +60,31 @@ class MemoryNonces:
         return len(self._known)
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
-        """As `Nonces` has it."""
+        """Implement `Nonces.take`."""
         self._forget(now_s)
         request = signer, nonce
         if request in self._known:
             return False
         if self._count[signer] >= self._max_per_signer:
-            raise NoncesFullError(f"{signer} has sent {self._max_per_signer} requests of late")
+            raise NoncesFullError(f"{signer} has sent {self._max_per_signer} requests recently")
         self._known.add(request)
         self._count[signer] += 1
         self._buckets.setdefault(until_s // _BUCKET_S, []).append(request)
         return True
 
     def _forget(self, now_s: float) -> None:
-        """Forget whole buckets, of which there are few, once all in them is over."""
+        """Forget whole buckets, of which there are few, after all their requests have expired."""
         oldest = int(now_s) // _BUCKET_S
-        for bucket in [each for each in self._buckets if each < oldest]:
+        for bucket in [number for number in self._buckets if number < oldest]:
             for request in self._buckets.pop(bucket):
                 self._known.discard(request)
                 self._count[request[0]] -= 1
 
 
 class SqliteNonces:
-    """In a file that the processes of a server share, and that outlives them.
+    """A store in a file that all processes of a server share and that survives restarts.
 
-    The bound holds for each process. Raises `state_unusable`.
+    The limit per signer applies to each process. Raises `state_unusable`.
     """
 
     since_s = 0.0
@@ -90,14 +95,14 @@ class SqliteNonces:
         self._file = open_state(path, _SCHEMA)
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
-        """As `Nonces` has it; a file that cannot be written to has no room."""
+        """Implement `Nonces.take`. A file that is not writable counts as full."""
         if not self._own.take(signer, nonce, until_s, now_s):
             return False
         try:
             self._forget(now_s)
             return self._file.execute(_TAKE, (signer, nonce, until_s)).rowcount == 1
         except sqlite3.Error as error:
-            raise NoncesFullError("the server cannot remember requests now") from error
+            raise NoncesFullError("the server cannot record requests at the moment") from error
 
     def close(self) -> None:
         """Close the file."""

@@ -1,4 +1,4 @@
-"""Whether a server takes signed tool calls, whose, and how it signs what it responds with."""
+"""The verification of signed tool calls, and the signing of responses."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,25 +32,25 @@ from nexus_tools.tool_server.response import ProblemError, Response
 from nexus_tools.tool_server.signatures.nonces import MemoryNonces, Nonces, NoncesFullError
 from nexus_tools.tool_server.signatures.unsettled_answers import TakenAnswers
 
-# ASGI has the names of headers in lower case, as bytes.
+# ASGI passes the names of headers as bytes in lower case.
 _NAMES = {name.encode(): name for name in READ_HEADERS}
-# Several lines of these are one list (RFC 9110, section 5.3): proxies may sign, too.
+# Several lines of these fields form one list (RFC 9110, section 5.3), because proxies may sign too.
 _LISTS = {
     protocol.SIGNATURE_HEADER.lower(),
     protocol.SIGNATURE_INPUT_HEADER.lower(),
     protocol.CONTENT_DIGEST_HEADER.lower(),
 }
-# RFC 9110 wants it beside a 401.
+# RFC 9110 requires it with a 401.
 _CHALLENGE = (b"www-authenticate", b"Signature")
 _DIGEST = protocol.CONTENT_DIGEST_HEADER.lower()
 _INVOCATION = protocol.INVOCATION_HEADER.lower()
 
 
 class SignatureMode(StrEnum):
-    """What a server does about signatures.
+    """The policy of a server for signatures.
 
-    `OFF` does not look at them, `OPTIONAL` verifies those that are there, `REQUIRED` refuses calls
-    without one.
+    `OFF` ignores them, `OPTIONAL` verifies those that are present, and `REQUIRED` rejects unsigned
+    calls.
     """
 
     OFF = "off"
@@ -60,17 +60,19 @@ class SignatureMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Signatures:
-    """What a server does about signatures: `leaders` are whom it accepts, with their keys of now.
+    """The configuration of signatures; `leaders` are the accepted leaders with their current keys.
 
-    They are those of all tools, or of each by its FQN. `look_again` is awaited with a signer that
-    is not known, or has another key, before it is refused, and may raise `NotReadyError`.
-    `authorize` is awaited with the FQN and each signed call, and may raise that, too, or
-    `NotAuthorizedError`. `key` signs responses to signed calls, as each tool's; `is_believed` says
-    of an FQN whether callers believe what it signs: while they do not, signed calls get no answer,
-    for nobody could use it, and nobody should be blamed for that. `nonces` are shared
-    by all processes of one server, see `SqliteNonces`, as are the `answers` by which leaders are
-    refused where signatures are required: elsewhere a leader can call as anybody. `clock` gives
-    seconds since 1970.
+    `leaders` apply to all tools, or to each by its FQN. `look_again` is awaited with an unknown
+    signer,
+    or one with an unknown key, before it is rejected, and may raise `NotReadyError`. `authorize` is
+    awaited with the FQN and each signed call, and may raise `NotReadyError` or
+    `NotAuthorizedError`.
+    `key` signs responses to signed calls for every tool. `is_believed` returns for an FQN whether
+    callers trust that key. While they do not, signed calls get no answer, because no one could use
+    it
+    and no leader should be blamed for that. All processes of one server share `nonces`, see
+    `SqliteNonces`, and `answers`, by which leaders are rejected where signatures are required.
+    Elsewhere, anyone can call in the name of a leader. `clock` returns seconds since 1970.
     """
 
     mode: SignatureMode | str = SignatureMode.REQUIRED
@@ -85,7 +87,7 @@ class Signatures:
 
 
 class SignedCall(NamedTuple):
-    """A tool call whose signature is verified; its body is not here yet."""
+    """A tool call with a verified signature, whose body has not arrived yet."""
 
     gate: "SignatureGate"
     request: SignedRequest
@@ -93,7 +95,7 @@ class SignedCall(NamedTuple):
     arrived_s: float
 
     def take(self, body: bytes) -> None:
-        """Take the whole call, once and never again. Raises `ProblemError`."""
+        """Accept the whole call, at most once. Raises `ProblemError`."""
         signatures, request = self.gate.signatures, self.request
         now_s = signatures.clock()
         try:
@@ -104,19 +106,21 @@ class SignedCall(NamedTuple):
         except RefusedSignatureError as error:
             raise _problem(error.problem, error.detail) from error
         except NoncesFullError as error:
-            raise ProblemError(Problem.BUSY, str(error), headers=_SOON) from error
+            raise ProblemError(Problem.BUSY, str(error), headers=_RETRY_SOON) from error
         if not is_new:
-            raise _problem(Problem.SIGNATURE_REPLAYED, "this very request was here before")
+            raise _problem(Problem.SIGNATURE_REPLAYED, "this request was already received")
         if self.gate.is_required:
             invocation, digest = self.headers[_INVOCATION], self.headers[_DIGEST]
             if not signatures.answers.begin(request.signer, invocation, digest, now_s):
-                detail = "this leader has called with another body for the same invocation"
+                detail = "this leader sent another body for the same invocation"
                 raise ProblemError(Problem.KEY_REUSED, detail)
 
     def finish(self, response: Response, asked: bytes, deadline: datetime | None) -> Response:
-        """The response to the body `asked`, signed with the tool's key if it has one.
+        """Return the response to the request body `asked`, signed if the tool has a key.
 
-        Where signatures are required, a leader takes an answer in time or not at all: it counts.
+        Where signatures are required, an answer after the deadline becomes a problem, because
+        answers in
+        time are counted.
         """
         identity, signatures = self.gate.identity, self.gate.signatures
         now_s = signatures.clock()
@@ -124,28 +128,30 @@ class SignedCall(NamedTuple):
             response = _not_believed().response()
         if self.gate.is_required:
             if deadline is not None and self._is_late(now_s, deadline):
-                detail = f"the answer came after {protocol.DEADLINE_HEADER}"
+                detail = f"the answer was ready only after {protocol.DEADLINE_HEADER}"
                 response = ProblemError(Problem.TIMED_OUT, detail).response()
             is_answer = response.status == HTTPStatus.OK
             leader, invocation = self.request.signer, self.headers[_INVOCATION]
             signatures.answers.end(leader, invocation, has_answer=is_answer)
         if identity is None:
             return response
-        to = (response.status, response.body, self.headers)
-        signed = sign_response(identity, *to, asked=asked, now_s=now_s)
-        added = tuple((name.encode(), value.encode()) for name, value in signed.items())
-        return response._replace(headers=(*response.headers, *added))
+        content = (response.status, response.body, self.headers)
+        signature_headers = sign_response(identity, *content, asked=asked, now_s=now_s)
+        encoded = tuple(
+            (name.encode(), value.encode()) for name, value in signature_headers.items()
+        )
+        return response._replace(headers=(*response.headers, *encoded))
 
     def _is_late(self, now_s: float, deadline: datetime) -> bool:
-        """Whether the leader waits no more: by its own clock it gave so much time."""
+        """Return whether the leader no longer waits, by the duration on its own clock."""
         return now_s - self.arrived_s > deadline.timestamp() - self.request.created_s
 
 
-_SOON = ((b"retry-after", b"1"),)
+_RETRY_SOON = ((b"retry-after", b"1"),)
 
 
 class _UnknownSignerError(ProblemError):
-    """The signer or its key is in no list, which may be behind: whoever can looks again."""
+    """The rejection of an unknown signer or key. The list may be outdated, so it is read again."""
 
     def __init__(self, error: RefusedSignatureError) -> None:
         super().__init__(error.problem, error.detail, headers=_challenge(error.problem))
@@ -153,9 +159,9 @@ class _UnknownSignerError(ProblemError):
 
 
 class SignatureGate:
-    """What stands before one tool: who is let through, to be run.
+    """The check of calls to one tool before they run.
 
-    `root_url` is where the root of the server is registered.
+    `root_url` is the registered root of the server.
     """
 
     def __init__(self, signatures: Signatures, tool: str, root_url: str) -> None:
@@ -168,16 +174,16 @@ class SignatureGate:
         self._root_url = root_url
 
     def admit(self, scope: Scope) -> SignedCall | None:
-        """Verify a call by its headers, before its body is read; None for one without a signature.
+        """Verify the headers of a call before its body is read; return None if it is unsigned.
 
         Raises `ProblemError`.
         """
         headers, repeated = _read(scope["headers"])
-        headers |= _also(scope["headers"], covered_fields(headers))
+        headers |= _other_fields(scope["headers"], covered_fields(headers))
         if not self.is_required and not is_signed(headers):
             return None
         if repeated:
-            raise _problem(Problem.SIGNATURE_MALFORMED, f"{repeated} is there twice")
+            raise _problem(Problem.SIGNATURE_MALFORMED, f"the header {repeated} occurs twice")
         url, now_s = self._url(scope), self.signatures.clock()
         try:
             request = check_request(url, scope["method"], headers, self._leaders, now_s)
@@ -187,35 +193,35 @@ class SignatureGate:
             raise _problem(error.problem, error.detail) from error
         if not self.is_believed:
             raise _not_believed()
-        if self.is_required and (why := self.signatures.answers.refusal(request.signer)):
-            raise ProblemError(Problem.ANSWERS_UNPAID, why)
+        if self.is_required and (reason := self.signatures.answers.refusal(request.signer)):
+            raise ProblemError(Problem.ANSWERS_UNPAID, reason)
         if request.created_s < int(self.signatures.nonces.since_s):
-            # The process before this one may have taken it.
-            detail = "it was signed before this server began: sign it anew"
-            raise ProblemError(Problem.NOT_READY, detail, headers=_SOON)
+            # A previous process may have accepted it.
+            detail = "the request was signed before this server started; sign it again"
+            raise ProblemError(Problem.NOT_READY, detail, headers=_RETRY_SOON)
         return SignedCall(self, request, headers, now_s)
 
     async def admit_again(self, scope: Scope, refused: ProblemError) -> SignedCall | None:
-        """The same, once somebody has looked whether the signer has the key since.
+        """Verify a call again after refreshing the keys of an unknown signer.
 
-        Raises as `admit`, and `refused` if there is nothing to look for.
+        Raises as `admit`, and `refused` if there is nothing to refresh.
         """
         if not isinstance(refused, _UnknownSignerError) or self.signatures.look_again is None:
             raise refused
         try:
             await self.signatures.look_again(refused.signer)
         except NotReadyError as error:
-            raise ProblemError(Problem.NOT_READY, str(error), headers=_SOON) from error
+            raise ProblemError(Problem.NOT_READY, str(error), headers=_RETRY_SOON) from error
         return self.admit(scope)
 
     @property
     def is_believed(self) -> bool:
-        """Whether callers believe what the server signs as the tool."""
-        asked = self.signatures.is_believed
-        return asked is None or asked(self.tool)
+        """Whether callers trust what the server signs for the tool."""
+        callback = self.signatures.is_believed
+        return callback is None or callback(self.tool)
 
     async def authorize(self, call: Call) -> None:
-        """Ask whoever knows of the invocation of a signed call.
+        """Check a signed call with the `authorize` callback of the configuration.
 
         Raises `NotAuthorizedError` or `NotReadyError`.
         """
@@ -223,14 +229,14 @@ class SignatureGate:
             await self.signatures.authorize(self.tool, call)
 
     def _url(self, scope: Scope) -> str:
-        """Where the call came to, by what the server knows of itself and not by its headers."""
+        """Return the URL of the call, from the server's own root URL and not from headers."""
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         query = scope.get("query_string", b"").decode("latin-1")
         return protocol.endpoint(self._root_url, path) + (f"?{query}" if query else "")
 
 
 def gate(signatures: Signatures, tool: str, root_url: str | None) -> SignatureGate | None:
-    """The gate of a tool; None where nobody looks at signatures.
+    """Return the gate of a tool, or None if signatures are off.
 
     Raises `signatures_invalid` or `public_url_missing`.
     """
@@ -238,52 +244,52 @@ def gate(signatures: Signatures, tool: str, root_url: str | None) -> SignatureGa
         mode = SignatureMode(signatures.mode)
     except ValueError:
         known = ", ".join(SignatureMode)
-        message = f"{signatures.mode!r} is no way to treat signatures"
-        raise UsageError("signatures_invalid", message, hint=f"choose from {known}") from None
+        message = f"{signatures.mode!r} is not a valid signature mode"
+        raise UsageError("signatures_invalid", message, hint=f"Choose one of {known}.") from None
     if mode is SignatureMode.OFF:
         return None
     if root_url is None:
         raise UsageError(
             "public_url_missing",
-            "who verifies signatures has to know at which URL the server is registered",
-            hint="give the public URL (`--public-url`), as in https://tools.example.com",
+            "verifying signatures requires the URL at which the server is registered",
+            hint="Set the public URL (`--public-url`), for example https://tools.example.com.",
         )
     return SignatureGate(signatures, tool, root_url)
 
 
 def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
-    """The headers that signatures are about, and the name of one that is there twice and must not.
+    """Return the headers that signatures cover, and the name of a header that must not repeat.
 
-    Of two lines one program takes the first and another the last.
+    Programs disagree on whether the first or the last of two header lines counts.
     """
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     repeated = ""
     for raw, value in headers:
         name = _NAMES.get(raw)
         if name is None:
             continue
         text = value.decode("latin-1").strip(" \t")
-        if name in found and name not in _LISTS:
+        if name in fields and name not in _LISTS:
             repeated = name
-        found[name] = f"{found[name]}, {text}" if name in found else text
-    return found, repeated
+        fields[name] = f"{fields[name]}, {text}" if name in fields else text
+    return fields, repeated
 
 
-def _also(headers: Iterable[tuple[bytes, bytes]], names: frozenset[str]) -> dict[str, str]:
-    """Return the other fields that a signature covers; several lines are one (RFC 9421, 2.1)."""
-    found: dict[str, str] = {}
+def _other_fields(headers: Iterable[tuple[bytes, bytes]], names: frozenset[str]) -> dict[str, str]:
+    """Return the other covered fields, with repeated lines joined (RFC 9421, section 2.1)."""
+    fields: dict[str, str] = {}
     if not names:
-        return found
+        return fields
     for raw, value in headers:
         name, text = raw.decode("latin-1"), value.decode("latin-1").strip(" \t")
         if name in names:
-            found[name] = f"{found[name]}, {text}" if name in found else text
-    return found
+            fields[name] = f"{fields[name]}, {text}" if name in fields else text
+    return fields
 
 
 def _not_believed() -> ProblemError:
-    detail = "the tool has keys on chain, and that of its server is none of them"
-    return ProblemError(Problem.KEY_NOT_ON_CHAIN, detail, headers=_SOON)
+    detail = "the server's key is not one of the tool's on-chain keys"
+    return ProblemError(Problem.KEY_NOT_ON_CHAIN, detail, headers=_RETRY_SOON)
 
 
 def _problem(problem: Problem, detail: str) -> ProblemError:

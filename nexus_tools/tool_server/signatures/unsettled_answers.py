@@ -1,9 +1,9 @@
-"""Which leaders took answers of this server that nobody paid: they are refused.
+"""The unpaid answers of a server, by which it rejects leaders.
 
-A leader has the answer before the tool is paid. If the invocation is failed or expires then, the
-answer was taken for nothing, and the chain does not see that: only the server knows that it gave
-one. So it counts, and refuses a leader after its third such answer, until the operator forgives.
-Who tells what became of invocations is no matter here.
+A leader has the answer before the tool is paid. If the invocation then fails or expires, the tool
+has worked without payment. The chain does not see that, because only the server knows that it
+answered. So the server counts, and rejects a leader after its third unpaid answer until the
+operator forgives it. Callers report the ends of invocations to `TakenAnswers`.
 """
 
 import sqlite3
@@ -15,13 +15,13 @@ from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool_server.signatures.state_file import open_state
 
 MAX_UNPAID = 3
-"""How many answers a leader takes for nothing before it is refused."""
+"""The number of unpaid answers after which a leader is rejected."""
 
 KEPT_S = 3_600
-"""How long an answer is kept of whose invocation nothing is heard: longer than any is open."""
+"""The time, in seconds, for which unsettled answers are kept; no invocation is open for longer."""
 
 MAX_KEPT = 100_000
-"""How many of them are remembered, about 25 MB; the oldest are forgotten."""
+"""The maximum number of stored answers, about 25 MB; the oldest are removed first."""
 
 _FORGET_EVERY_S = 16
 
@@ -29,10 +29,11 @@ _log = get_logger("nexus_tools.tool_server")
 
 
 class TakenAnswers:
-    """The answers that leaders took, in a file that the processes of a server share, or in memory.
+    """The answers that leaders received, in a file that all processes share, or in memory.
 
-    After a restart, what was in memory is forgiven. Leaders and invocations are named by their ids
-    as Sui writes them in full. Raises `state_unusable`.
+    In memory, they are lost on restart. Leaders and invocations are named by their full Sui IDs.
+    The
+    constructor raises `state_unusable`.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -40,80 +41,87 @@ class TakenAnswers:
         self._forgotten_at = 0.0
 
     def begin(self, leader: str, invocation: str, digest: str, now_s: float) -> bool:
-        """A call of a leader begins: from now on it counts if the invocation is failed.
+        """Record a leader's call, which counts from now on if the invocation fails.
 
-        Not from the answer on: who fails first and takes the answer then has it all the same. False
-        if the call before it had another body, of another digest: an invocation pays for one.
+        It counts from the call and not from the answer, because a leader may fail the invocation
+        first and
+        receive the answer then. Returns False if an earlier call had a body with another digest,
+        because an
+        invocation pays for one body.
         """
         if now_s >= self._forgotten_at + _FORGET_EVERY_S:
             self._forgotten_at = now_s
-            self._try(_FORGET_OLD, int(now_s) - KEPT_S, MAX_KEPT)
-        if self._try(_BEGIN, leader, invocation, digest, int(now_s)):
+            self._execute(_FORGET_OLD, int(now_s) - KEPT_S, MAX_KEPT)
+        if self._execute(_BEGIN, leader, invocation, digest, int(now_s)):
             return True
-        begun = self._read(_DIGEST_OF, leader, invocation)
-        return begun in ([], [(digest,)])
+        stored_digest = self._read(_DIGEST_OF, leader, invocation)
+        return stored_digest in ([], [(digest,)])
 
     def end(self, leader: str, invocation: str, *, has_answer: bool) -> None:
-        """A call ended, with an answer in time or without one."""
-        self._try(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
+        """Record the end of a call, and whether it had an answer in time."""
+        self._execute(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
         if has_answer:
-            self._tell(leader, invocation)
+            self._log_unpaid(leader, invocation)
 
     def settled(self, invocation: str) -> None:
-        """Be told that an invocation was settled: whoever took the answer, the tool was paid."""
-        self._try(_SETTLED, invocation)
+        """Record that an invocation was settled, so the tool was paid."""
+        self._execute(_SETTLED, invocation)
 
     def unpaid(self, invocation: str, reason: str) -> None:
-        """Be told that an invocation was failed or expired, for a reason of the chain.
+        """Record that an invocation failed or expired, with its on-chain reason.
 
-        It counts for each leader that took the answer: one that the other leader of the invocation
-        closed instead had its whole window to settle it.
+        It counts for each leader that received the answer. If the other leader of the invocation
+        closed it,
+        the first one still had its whole window to settle it.
         """
-        if self._try(_UNPAID, reason, invocation):
+        if self._execute(_UNPAID, reason, invocation):
             for (leader,) in self._read(_TAKERS, invocation):
-                self._tell(leader, invocation)
+                self._log_unpaid(leader, invocation)
 
     def excuse(self, invocations: Iterable[str]) -> None:
-        """What was given for these was signed with a key that is none any more: it does not count.
+        """Excuse answers that were signed with a key that is no longer valid.
 
-        A call that is repeated counts again, with the answer that it gets then.
+        A repeated call counts again, with the answer that it gets then.
         """
         for invocation in invocations:
-            self._try(_EXCUSE, invocation)
+            self._execute(_EXCUSE, invocation)
 
     def refusal(self, leader: str) -> str:
-        """Why a leader is refused, in words; empty if it is not."""
+        """Return the reason why a leader is rejected, or an empty string."""
         unpaid = self._read(_OF_LEADER, leader)
         if len(unpaid) < MAX_UNPAID:
             return ""
-        told = ", ".join(f"{invocation} ({reason})" for invocation, reason in unpaid)
-        return f"{leader} took answers for which this tool was not paid: {told}"
+        invocations = ", ".join(f"{invocation} ({reason})" for invocation, reason in unpaid)
+        return f"{leader} did not pay this tool for its answers: {invocations}"
 
     def forgive(self, leader: str) -> int:
-        """Forget the answers that a leader took for nothing; gives how many there were."""
-        return self._try(_FORGIVE, leader)
+        """Forget the unpaid answers of a leader and return their number."""
+        return self._execute(_FORGIVE, leader)
 
     def pending(self, count: int) -> list[str]:
-        """The oldest invocations whose answers were taken, and of which nothing was heard."""
+        """Return the oldest `count` answered invocations whose end is unknown."""
         return [invocation for (invocation,) in self._read(_PENDING, count)]
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _tell(self, leader: str, invocation: str) -> None:
-        """Log that an answer was taken for nothing, if it was, and what follows."""
+    def _log_unpaid(self, leader: str, invocation: str) -> None:
+        """Log an unpaid answer and its consequence."""
         unpaid = dict(self._read(_OF_LEADER, leader))
         if invocation not in unpaid:
             return
         reason = unpaid[invocation]
         _log.warning("answer_unpaid", leader=leader, invocation=invocation, reason=reason)
         if len(unpaid) == MAX_UNPAID:
-            hint = f"once this is mended, start the server with `--forgive {leader}`"
+            hint = f"After the leader has fixed this, start the server with `--forgive {leader}`."
             _log.error("leader_refused", leader=leader, invocations=list(unpaid), hint=hint)
 
-    def _try(self, statement: str, *values: object) -> int:
-        """Write, and give how many rows changed: a full disk is no reason to answer nobody."""
+    def _execute(self, statement: str, *values: object) -> int:
+        """Execute a statement and return the number of changed rows, or log the error and return 0.
+
+        A full disk must not stop the server from answering.
+        """
         try:
             return self._file.execute(statement, values).rowcount
         except sqlite3.Error as error:
@@ -128,7 +136,7 @@ class TakenAnswers:
             return []
 
 
-# An answer counts against its leader when it was given and there is a reason; then it stays.
+# An answer counts against its leader if it was given and has a failure reason. Such rows are kept.
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS answers (
         leader TEXT NOT NULL,
@@ -156,7 +164,7 @@ _PENDING = """
     SELECT DISTINCT invocation FROM answers WHERE is_given AND reason IS NULL ORDER BY rowid LIMIT ?
 """
 _FORGIVE = "DELETE FROM answers WHERE leader = ? AND reason IS NOT NULL"
-# The newest by their numbers: to count them would take longer than all the rest.
+# The row IDs approximate the number of rows, because counting them would be the slowest step.
 _FORGET_OLD = """
     DELETE FROM answers WHERE NOT (reason IS NOT NULL AND is_given)
     AND (began_s < ? OR rowid <= (SELECT max(rowid) FROM answers) - ?)

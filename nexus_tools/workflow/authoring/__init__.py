@@ -1,4 +1,8 @@
-"""The author's view: a workflow written in Python, step by step, as it will run."""
+"""The Python API with which authors write a workflow step by step.
+
+Begin with `workflow`; `sketch` holds the unfinished workflow, and `assembly` turns it into a
+document.
+"""
 
 from nexus_tools.workflow.authoring.assembly import Located
 from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop

@@ -1,4 +1,4 @@
-"""A document out of a sketch, with the line of the author's program behind each of its parts."""
+"""The conversion of a sketch to a document, with the source line of each part."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,13 +39,13 @@ VALUE_UNUSED = "value_unused"
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """What breaks a rule of workflows, and the line of the author's program behind it."""
+    """A violation of a workflow rule, and the line of the author's program that causes it."""
 
     violation: Violation
     line: Line
 
     def as_json(self) -> dict[str, Any]:
-        """The violation, with `file` and `line`."""
+        """Return the violation, with `file` and `line`."""
         return self.violation.as_json() | self.line.as_json()
 
     def __str__(self) -> str:
@@ -54,21 +54,21 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A document, the lines behind its parts by JSON pointer, and what kept parts out of it."""
+    """A document, its source lines by JSON pointer, and the errors of omitted parts."""
 
     document: Document
     lines: dict[str, Line]
     errors: list[tuple[UsageError, Line]]
 
     def line_of(self, pointer: str) -> Line | None:
-        """The line behind what a pointer names, or behind what that is a part of."""
+        """Return the line of the part at a pointer, or of the closest part around it."""
         while pointer and pointer not in self.lines:
             pointer = pointer.rpartition("/")[0]
         return self.lines.get(pointer)
 
 
 def assembled(sketch: Sketch) -> Assembled:
-    """The document of what has been said so far."""
+    """Return the document of the sketch so far."""
     assembly = _Assembly(sketch)
     for draft in sketch.drafts:
         assembly.add(draft)
@@ -90,7 +90,7 @@ class _Assembly:
     beginning: list[str] = field(default_factory=list)
 
     def add(self, draft: Draft) -> None:
-        """A step with all that leads to it."""
+        """Add a step with all edges to it."""
         led = {port: self._ways(feed, draft.block) for port, feed in draft.feeds.items()}
         if not _is_led(led, draft.block):
             self._anchor(draft, led)
@@ -112,9 +112,9 @@ class _Assembly:
             return []
 
     def _anchor(self, draft: Draft, led: dict[str, list[Way]]) -> None:
-        """Have a step wait for what begins its block, if nothing else makes it run in that.
+        """Make a step wait for the start of its block, if nothing else makes it run there.
 
-        So a step in a `for_each` runs for each element, whether or not it takes anything of it.
+        So a step in a `for_each` runs for each element, even if it takes no value of the element.
         """
         try:
             beginning = _beginning_of(draft.block)
@@ -143,7 +143,7 @@ class _Assembly:
             self.defaults.append(Default(target, source.data))
 
     def add_outputs(self) -> None:
-        """What the execution gives in the end; alternatives share a name."""
+        """Add the outputs of the execution; alternatives share a name."""
         for name, feed in self.sketch.outputs.items():
             for way in self._ways(feed, self.sketch.root):
                 assert isinstance(way.source, PortValue)
@@ -151,7 +151,7 @@ class _Assembly:
                 self.outputs.append(Output(way.source.output, name))
 
     def check_all_is_used(self) -> None:
-        """Inputs and states of loops that nothing takes are mistakes."""
+        """Report inputs and loop states that no step takes."""
         for name, given in self.sketch.inputs.items():
             if name not in self.entered:
                 self._refuse_unused(given.value, given.line)
@@ -170,7 +170,7 @@ class _Assembly:
         self.errors.append((error, line))
 
     def finished(self) -> Assembled:
-        """All of it."""
+        """Return the assembled document."""
         inputs = [name for name in self.sketch.inputs if name in self.entered]
         for index, name in enumerate(inputs):
             self.lines[f"/inputs/{index}"] = self.sketch.inputs[name].line
@@ -187,7 +187,7 @@ class _Assembly:
         return Assembled(document, self.lines, self.errors)
 
     def _entry_groups(self) -> tuple[EntryGroup, ...]:
-        """None unless a step begins that has no entry ports: with those a group goes unsaid."""
+        """Return a group only if a starting step has no entry ports; else the default applies."""
         entered = {vertex.name for vertex in self.vertices if vertex.entry_ports}
         if entered.issuperset(self.beginning):
             return ()
@@ -197,7 +197,7 @@ class _Assembly:
 
 
 def _is_led(led: dict[str, list[Way]], block: Block) -> bool:
-    """Whether edges have a step run whenever its block does: in each iteration, in each round."""
+    """Return whether edges make a step run in each iteration and each round of its block."""
     moving = [way for found in led.values() for way in found if way.is_moving]
     runs_in = max((way.depth for way in moving), default=0)
     begins_in = max((way.depth for way in moving if way.kind is not EdgeKind.DO_WHILE), default=0)
@@ -205,7 +205,7 @@ def _is_led(led: dict[str, list[Way]], block: Block) -> bool:
 
 
 def _beginning_of(block: Block) -> Origin:
-    """A value that is there in each iteration of a block, or in each of its rounds."""
+    """Return a value that exists in each iteration of a block, or in each of its rounds."""
     if block.kind is BlockKind.FOR_EACH:
         return block.entered_by[0]
     state = block.changing[0]

@@ -1,4 +1,4 @@
-"""The `with` blocks of a workflow: what runs for each element, and what in rounds."""
+"""The `with` blocks of a workflow: `for_each` runs steps per element, `loop` in rounds."""
 
 from collections.abc import Collection, Mapping
 from typing import NoReturn, Self
@@ -24,7 +24,7 @@ _TO_ITERATE = "write: with flow.for_each(…) as element"
 
 
 class _With(Unfinished):
-    """A `with` block: what is added in it belongs to the block."""
+    """A `with` block, to which the steps added inside belong."""
 
     def __init__(self, sketch: Sketch, kind: BlockKind) -> None:
         self._sketch = sketch
@@ -47,14 +47,14 @@ class _With(Unfinished):
             self._check_complete()
 
     def _check_complete(self) -> None:
-        """What has to be said by the end of the block."""
+        """Check at the end of the block that nothing required is missing."""
 
     def _name(self) -> str:
         return str(self._block)
 
 
 class _ForEach(_With):
-    """Steps that run once for each element of the lists."""
+    """The steps that run once for each element of the lists."""
 
     def __init__(self, sketch: Sketch, lists: tuple[Value, ...], parallel: int | None) -> None:
         super().__init__(sketch, BlockKind.FOR_EACH)
@@ -90,19 +90,19 @@ class _ForEach(_With):
 
 
 class ForEach(_ForEach):
-    """The steps in its `with` block run once for each element of a list."""
+    """A `with` block whose steps run once for each element of a list."""
 
     def __enter__(self) -> Value:
-        """The element."""
+        """Return the element."""
         self._enter()
         return self._elements[0]
 
 
 class ForEachTogether(_ForEach):
-    """The steps in its `with` block run once for the first elements of some lists, and so on."""
+    """A `with` block whose steps run once for the first elements of several lists, and so on."""
 
     def __enter__(self) -> tuple[Value, ...]:
-        """One element of each list."""
+        """Return one element of each list."""
         self._enter()
         return self._elements
 
@@ -120,9 +120,9 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
 
 
 class Loop(_With):
-    """The steps in its `with` block run in rounds, as long as `again` is given something.
+    """A `with` block whose steps run in rounds, as long as `again` receives values.
 
-    Its attributes, or items, are the values with which a round begins.
+    Its attributes, or items, are the values with which a round starts.
     """
 
     def __init__(self, sketch: Sketch, state: Mapping[str, object]) -> None:
@@ -143,17 +143,22 @@ class Loop(_With):
         return f"write: with flow.loop(…) as loop, and name a value: loop.{first}"
 
     def __enter__(self) -> Self:
-        """The loop itself."""
+        """Return the loop itself."""
         self._enter()
         return self
 
     def again(self, **state: Value) -> None:
-        """Go round again with other values, each a port of one variant of one step in the loop.
+        """Start another round with new values, each a port of one variant of one step in the loop.
 
-        When the step ends in that variant, a round begins with them; what is not named stays as it
-        was in the first one. What leaves the loop comes from another variant of the step. Several
-        calls name the same values, each of another variant. Raises `UsageError` (`again_invalid`,
-        `again_differs`), and `ValidationError` (`value_mismatches`).
+        When the step ends in that variant, a round starts with these values. Values that are not
+        named keep
+        their value of the first round. Values leave the loop through another variant of the step.
+        Several
+        calls must name the same values, each from another variant.
+
+        Raises:
+            UsageError: With code `again_invalid` or `again_differs`.
+            ValidationError: With code `value_mismatches`.
         """
         with authors_line():
             self._check_is_open()
@@ -176,7 +181,7 @@ class Loop(_With):
             )
 
     def _later(self, name: str, value: object) -> PortValue | None:
-        """The port that a later round takes; None if it is to stay as it was."""
+        """Return the port that later rounds use, or None if the value does not change."""
         if name not in self._states:
             raise UsageError(
                 "again_invalid",

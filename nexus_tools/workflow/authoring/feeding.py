@@ -1,4 +1,4 @@
-"""What goes into a port is checked where the author says it."""
+"""The binding of values to input ports, checked at the line where the author writes it."""
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
@@ -17,10 +17,10 @@ from nexus_tools.workflow.interfaces import ToolPorts
 
 
 def as_origin(sketch: Sketch, given: object) -> Origin:
-    """Where a value of the workflow comes from, or what the author has written down, a constant.
+    """Return the origin of a workflow value, or a constant for any other value.
 
     Raises `UsageError` (`value_of_another_workflow`, `port_unnamed`, `value_in_constant`), or
-    `ValidationError` (`json_invalid`) for a constant that is no JSON.
+    `ValidationError` (`json_invalid`) for a constant that is not JSON.
     """
     inner = _value_in(given)
     if isinstance(inner, Unfinished):
@@ -45,7 +45,7 @@ def as_origin(sketch: Sketch, given: object) -> Origin:
 
 
 def _value_in(given: object) -> Value | Unfinished | None:
-    """What comes from a workflow, or somewhere in what is meant as a constant."""
+    """Return the first workflow value inside a constant, or None."""
     if isinstance(given, Value | Unfinished):
         return given
     if isinstance(given, dict):
@@ -56,10 +56,9 @@ def _value_in(given: object) -> Value | Unfinished | None:
 
 
 def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> None:
-    """Have a value go into a port of a step.
+    """Bind a value to a port of a step.
 
-    Raises what `as_origin` and `ways` do, and `ValidationError`: `port_unknown`,
-    `value_mismatches`.
+    Raises as `as_origin` and `ways`, and `ValidationError`: `port_unknown`, `value_mismatches`.
     """
     value = as_origin(sketch, given)
     check_ways(value, draft.block)  # a value that is not there has no type that matters
@@ -68,7 +67,7 @@ def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> 
 
 
 def check_types(draft: Draft, port: str, value: Origin) -> None:
-    """Whether a port takes a value, as far as the schemas of both say it."""
+    """Check that a port accepts a value, as far as both schemas define it."""
     if draft.ports is None or InputPort(draft.name, port).is_order_only:
         return
     known = draft.ports.inputs.get(port)

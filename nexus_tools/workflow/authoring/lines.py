@@ -1,4 +1,4 @@
-"""Lines of the author's program, which errors name."""
+"""The lines of the author's program that error messages name."""
 
 import ast
 import linecache
@@ -20,7 +20,7 @@ _HERE = str(Path(__file__).parent / "_").removesuffix("_")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, counted from 1; errors that leave its `with` block name it."""
+    """A line of a file, counted from 1; an error that leaves its `with` block names it."""
 
     file: str
     number: int
@@ -29,7 +29,7 @@ class Line:
 
     @property
     def variable(self) -> str:
-        """The variable to which the line gives what is called; empty if no source tells one."""
+        """The variable to which the line assigns the call, or an empty string without source."""
         if self.call is None:
             return ""
         code, instruction = self.call
@@ -37,7 +37,7 @@ class Line:
         return _variables("".join(linecache.getlines(self.file))).get((line, column), "")
 
     def of(self, error: _Error) -> _Error:
-        """The error with this line in its message and its details, if it has none yet."""
+        """Add this line to the message and the details of an error, unless it has a line."""
         if "line" not in error.details:
             error.message = f"{self}: {error.message}"
             error.args = (error.message,)
@@ -45,7 +45,7 @@ class Line:
         return error
 
     def __enter__(self) -> Self:
-        """The line itself."""
+        """Return the line itself."""
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
@@ -53,7 +53,7 @@ class Line:
             self.of(error)
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the details of an error."""
+        """Return the entries for the details of an error."""
         return {"file": self.file, "line": self.number}
 
     def __str__(self) -> str:
@@ -61,16 +61,16 @@ class Line:
 
 
 class UnknownNameError(ValidationError, AttributeError):
-    """A name that something has not: an attribute that is not there, as Python expects it."""
+    """The error for an unknown name, which is also the `AttributeError` that Python expects."""
 
     @classmethod
     def of(cls, error: ValidationError) -> Self:
-        """The same error, with the author's line."""
+        """Return the same error, with the author's line."""
         return authors_line().of(cls(error.code, error.message, hint=error.hint))
 
 
 def authors_line() -> Line:
-    """The line that is being executed outside of this room: the author's own."""
+    """Return the line that is being executed outside of this package, which is the author's."""
     frame = sys._getframe(1)  # noqa: SLF001 - `inspect` reads whole files for the same answer
     while frame.f_back and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
@@ -79,9 +79,9 @@ def authors_line() -> Line:
 
 @lru_cache(maxsize=8)
 def _variables(source: str) -> Mapping[tuple[int | None, int | None], str]:
-    """The variables of a program that are given what is called, by the places where calls end.
+    """Return the variables that are assigned calls, by the end positions of the calls.
 
-    `summary = flow.add(…).retry(3)` is one for both calls: the methods of a step give the step.
+    `summary = flow.add(…).retry(3)` counts for both calls, because the methods of a step return it.
     """
     try:
         tree = ast.parse(source)

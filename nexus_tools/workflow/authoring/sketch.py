@@ -1,4 +1,4 @@
-"""What the author has said so far: blocks, steps, and the values that go from one to another."""
+"""The unfinished workflow of an author: blocks, steps, and the values that connect them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _MAX_SHOWN = 80
 
 
 class BlockKind(Enum):
-    """What is done with the steps of a block."""
+    """The way in which the steps of a block run."""
 
     WORKFLOW = "workflow"
     FOR_EACH = "for_each"
@@ -33,7 +33,7 @@ class BlockKind(Enum):
 
 @dataclass(eq=False)
 class Block:
-    """Steps that run together: all of the workflow, those of a `for_each`, those of a `loop`.
+    """The steps that run together: those of the whole workflow, a `for_each`, or a `loop`.
 
     `entered_by` are the elements of a `for_each` or the state of a `loop`.
     """
@@ -47,19 +47,19 @@ class Block:
 
     @property
     def chain(self) -> "tuple[Block, ...]":
-        """The blocks around its steps, outermost first, itself included; the workflow has none."""
+        """The blocks around its steps, outermost first, itself included; empty for the workflow."""
         return (*self.parent.chain, self) if self.parent else ()
 
     @property
     def depth(self) -> int:
-        """How many blocks are around its steps."""
+        """The number of blocks around its steps."""
         return len(self.chain)
 
     @property
     def changing(self) -> "list[State]":
-        """The state of a loop that later rounds have otherwise than the first.
+        """The states of a loop that change after the first round.
 
-        Raises `UsageError` with code `loop_without_again` if there is none.
+        Raises `UsageError` with code `loop_without_again` if no state changes.
         """
         found = [each for each in self.entered_by if isinstance(each, State) and each.later]
         if not found:
@@ -71,7 +71,7 @@ class Block:
         return found
 
     def is_in(self, other: "Block") -> bool:
-        """Whether its steps are steps of the other block, too."""
+        """Return whether its steps are also steps of the other block."""
         return not other.parent or other in self.chain
 
     def __str__(self) -> str:
@@ -80,9 +80,9 @@ class Block:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Origin:
-    """Where a value comes from that will be there when the workflow runs: a place and a shape.
+    """The origin of a value that will exist when the workflow runs: a block and a shape.
 
-    As text it is what the author calls it.
+    Its text is the author's name for it.
     """
 
     sketch: "Sketch"
@@ -90,13 +90,13 @@ class Origin:
     shape: Shape
 
     def leaves(self) -> "Iterator[Origin]":
-        """The origins of which it is one: itself, but for alternatives and states."""
+        """Yield the possible origins: itself, except for alternatives and states."""
         yield self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Origin):
-    """A value that the author has written down."""
+    """A constant that the author has written."""
 
     data: Any
 
@@ -106,7 +106,7 @@ class Constant(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GivenInput(Origin):
-    """A value with which an execution begins."""
+    """An input with which an execution starts."""
 
     name: str
 
@@ -116,7 +116,7 @@ class GivenInput(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PortValue(Origin):
-    """What a step gives in a port of one of its variants."""
+    """The value of a port in a variant of a step."""
 
     draft: "Draft"
     variant: str
@@ -143,7 +143,7 @@ class Element(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Collected(Origin):
-    """What the iterations of a `for_each` gave, in order."""
+    """The list of values from the iterations of a `for_each`, in order."""
 
     each: Origin
 
@@ -153,7 +153,7 @@ class Collected(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State(Origin):
-    """What a loop begins with, and what `again` puts in its place."""
+    """The initial value of a loop, which `again` replaces."""
 
     name: str
     initial: Origin
@@ -161,7 +161,7 @@ class State(Origin):
     later: list[PortValue] = field(default_factory=list)
 
     def leaves(self) -> Iterator[Origin]:
-        """The first value, and those of later rounds."""
+        """Yield the first value, and those of later rounds."""
         yield from self.initial.leaves()
         yield from self.later
 
@@ -171,12 +171,12 @@ class State(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class First(Origin):
-    """That one of several values that arrives."""
+    """The first of several values that arrives."""
 
     values: tuple[Origin, ...]
 
     def leaves(self) -> Iterator[Origin]:
-        """The alternatives."""
+        """Yield the alternatives."""
         for value in self.values:
             yield from value.leaves()
 
@@ -186,7 +186,7 @@ class First(Origin):
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A value on its way into an input port, and the line that says so."""
+    """The binding of a value to an input port, and its line."""
 
     value: Origin
     line: Line
@@ -194,7 +194,7 @@ class Feed:
 
 @dataclass(eq=False)
 class Draft:
-    """A step as far as it is described; `ports` is None if only the FQN of the tool is known."""
+    """A step so far; `ports` is None if only the FQN of the tool is known."""
 
     name: str
     fqn: ToolFqn
@@ -210,13 +210,13 @@ class Draft:
 
     @property
     def called(self) -> str:
-        """What the author calls it: by the variable that has it, else as its vertex is named."""
+        """The author's name for it: its variable, or the name of its vertex."""
         return self.line.variable or self.name
 
 
 @dataclass(eq=False)
 class Sketch:
-    """All that the author has said of one workflow."""
+    """The complete input of an author for one workflow."""
 
     root: Block
     post_failure_action: PostFailureAction | None = None
@@ -231,20 +231,21 @@ class Sketch:
         return next((each for each in reversed(self.blocks) if each.is_open), self.root)
 
     def constant(self, data: Any) -> Constant:
-        """What the author has written down, as a value."""
+        """Return a constant as a value."""
         return Constant(self, self.root, ANY, data)
 
 
 def order_port(taken: Collection[str]) -> str:
-    """A port for order without data beside those of a step that are taken."""
+    """Return the name of a new order-only port, given the ports of a step."""
     count = sum(port.startswith(AFTER) for port in taken)
     return f"{AFTER}_{count + 1}" if count else AFTER
 
 
 def first_of(sketch: Sketch, values: Sequence[Origin]) -> First:
-    """The one of several values that arrives.
+    """Return the first of several values that arrives.
 
-    Raises `UsageError` (`alternatives_invalid`) for values of which none or several arrive.
+    Raises `UsageError` (`alternatives_invalid`) for values that cannot arrive or that arrive
+    together.
     """
     ports = [value for value in values if isinstance(value, PortValue)]
     if len(ports) < len(values) or len(ports) < 2:

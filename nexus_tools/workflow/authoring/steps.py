@@ -1,4 +1,4 @@
-"""Steps as their author sees them: variants and ports as attributes, and how one is run."""
+"""The steps of a workflow: variants and ports as attributes, and settings as methods."""
 
 from abc import abstractmethod
 from typing import Literal, Self, get_args
@@ -31,7 +31,7 @@ OnFailure = Literal["continue", "terminate"]
 
 
 def failure_action(action: str) -> PostFailureAction:
-    """The action of that name, or `UsageError` (`failure_action_unknown`)."""
+    """Return the action of that name, or raise `UsageError` (`failure_action_unknown`)."""
     if action not in get_args(OnFailure):
         raise authors_line().of(
             UsageError(
@@ -44,24 +44,26 @@ def failure_action(action: str) -> PostFailureAction:
 
 
 class _OfStep(Unfinished):
-    """A step, or a branch of one."""
+    """A step, or a branch of a step."""
 
     __slots__ = ()
 
     @abstractmethod
     def _example(self) -> str:
-        """A value of it, as the author would name it: `found.ok.papers`."""
+        """Return an example of a value of it, as the author would write it: `found.ok.papers`."""
 
     def _as_a_value(self) -> str:
         return f"name a variant and a port: {self._example()}"
 
 
 class Step(_OfStep):
-    """One use of a tool: what `Workflow.add` gives.
+    """One use of a tool, as `Workflow.add` returns it.
 
-    Its attributes are the variants of the tool, and theirs the ports: `found.ok.papers` is a value.
-    Whoever takes it runs in the case of that variant, so to use a variant is to branch. A variant
-    that is named like a method is an item: `step["after"]`.
+    Its attributes are the variants of the tool, whose attributes are the ports: `found.ok.papers`
+    is a
+    value. A step that takes the value runs only if the tool ends in that variant, so using a
+    variant is
+    how you branch. A variant that is named like a method is an item: `step["after"]`.
     """
 
     __slots__ = ("_draft", "_sketch")
@@ -72,16 +74,17 @@ class Step(_OfStep):
 
     @property
     def failed(self) -> "Branch":
-        """The branch of a run that failed for good, with the ports `reason` and `detail`.
+        """The branch of a run without further attempts, with the ports `reason` and `detail`.
 
-        A failure that somebody takes up ends nothing: see `on_failure`.
+        A failure that a step handles does not end the execution: see `on_failure`.
         """
         return Branch(self._sketch, self._draft, ERR_EVAL)
 
     def retry(self, times: int, *, after: float = 0) -> Self:
-        """Have a failed run tried again, so many times at most, `after` seconds apart.
+        """Retry a failed run at most `times` times, `after` seconds apart.
 
-        Raises `UsageError` with code `retry_invalid`: 0 to 99 times, 0 to 90 days.
+        Raises `UsageError` with code `retry_invalid` unless `times` is 0 to 99 and `after` 0 to 90
+        days.
         """
         is_number = type(times) is int and type(after) in (int, float)  # True is an int, too
         longest = MAX_RETRY_AFTER_MS / 1_000
@@ -98,17 +101,19 @@ class Step(_OfStep):
         return self
 
     def on_failure(self, action: OnFailure) -> Self:
-        """What a failure does that nobody takes up: `continue` ends what follows of this step.
+        """Set the effect of an unhandled failure: `continue` or `terminate`.
 
-        `terminate` ends the execution. Steps of which nothing is said do what the workflow does.
+        `continue` ends only the steps that depend on this one. `terminate` ends the execution.
+        Steps
+        without an action use the workflow's.
         """
         self._draft.post_failure_action = failure_action(action)
         return self
 
     def signed(self) -> Self:
-        """Take only answers that the tool has signed with its registered key.
+        """Accept only answers that the tool has signed with its registered key.
 
-        Raises `UsageError` with code `signature_impossible` for a tool on chain.
+        Raises `UsageError` with code `signature_impossible` for an on-chain tool.
         """
         if self._draft.kind is VertexKind.ON_CHAIN:
             raise authors_line().of(
@@ -122,10 +127,11 @@ class Step(_OfStep):
         return self
 
     def after(self, *others: "Step | Branch | Value") -> Self:
-        """Have the step wait for others without taking anything of them.
+        """Make the step wait for others without taking their values.
 
-        A step is waited for in each of its variants that is no error; a branch or a value says
-        which. Raises `UsageError` with code `order_unclear` where there is no port to wait for.
+        It waits for each variant of a step that is not an error variant, or for the given branch or
+        value.
+        Raises `UsageError` with code `order_unclear` if there is no port to wait for.
         """
         with authors_line() as line:
             for other in others:
@@ -153,7 +159,7 @@ class Step(_OfStep):
         return self.__getattr__(variant)
 
     def _awaited(self) -> Value:
-        """Something that is there once the step has ended well."""
+        """Return a value that exists if the step has ended without an error."""
         ports = self._draft.ports
         names = [each for each in ports.variants if not is_error_variant(each)] if ports else []
         if not names:
@@ -186,7 +192,7 @@ class Step(_OfStep):
 
 
 def _awaited(other: object) -> Value:
-    """What is there once something has happened."""
+    """Return a value that exists if a step, branch or value has been reached."""
     if isinstance(other, Step | Branch):
         return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
     if isinstance(other, Value) and not isinstance(origin_of(other), GivenInput):
@@ -199,7 +205,7 @@ def _awaited(other: object) -> Value:
 
 
 class Branch(_OfStep):
-    """One variant of a step: its attributes, or items, are the values of its ports."""
+    """One variant of a step; its attributes, or items, are the values of its ports."""
 
     __slots__ = ("_draft", "_sketch", "_variant")
 
@@ -236,7 +242,7 @@ class Branch(_OfStep):
         return self.__getattr__(port)
 
     def _awaited(self) -> Value:
-        """A value that is always there in this branch."""
+        """Return a value that always exists in this branch."""
         always = self._ports.required
         if not always:
             raise UsageError(

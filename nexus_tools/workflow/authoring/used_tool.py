@@ -1,4 +1,4 @@
-"""What may stand for a tool in a workflow, and what is known of it."""
+"""The objects that an author may pass as a tool, and the known facts about it."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from nexus_tools.workflow.interfaces import ToolPorts
 
 
 class NamedInterface(HasSchemas, Protocol):
-    """A name and two schemas: a `ToolDefinition`, or what `@tool` makes of a function."""
+    """An object with a name and two schemas: a `ToolDefinition`, or the result of `@tool`."""
 
     @property
     def fqn(self) -> ToolFqn:
@@ -18,7 +18,7 @@ class NamedInterface(HasSchemas, Protocol):
 
 
 class HasDefinition(Protocol):
-    """A tool as the registry has it: `definition.parse()` is its `ToolDefinition`."""
+    """A tool from the registry: `definition.parse()` returns its `ToolDefinition`."""
 
     @property
     def definition(self) -> Any:
@@ -39,7 +39,7 @@ class KnownTool:
 
 
 def known_tool(tool: UsedTool) -> KnownTool:
-    """What is known of a tool.
+    """Return the name, kind and ports of a tool.
 
     Raises `UsageError` (`tool_expected`), and `ValidationError` (`fqn_invalid`, `schema_invalid`,
     `definition_invalid`).

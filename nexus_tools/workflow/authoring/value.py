@@ -1,4 +1,4 @@
-"""What the author holds of something that will be there when the workflow runs."""
+"""The placeholders for values that will exist when the workflow runs."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NoReturn
@@ -13,10 +13,11 @@ _TO_MAKE_A_TEXT = "feed it to a port of a step that makes the text"
 
 
 class Value:
-    """What will be there when the workflow runs; until then only where it comes from is known.
+    """A placeholder for a value of the running workflow, of which only the origin is known.
 
-    It goes on whole: into a port, a `for_each`, a `loop`, a `collect`, an `output`. It has no
-    truth, no length, no text and no parts, which are all unknown while the workflow is written.
+    You can pass it only as a whole: to a port, `for_each`, `loop`, `collect`, or `output`. You
+    cannot
+    test, measure, format or index it, because its content is unknown while the workflow is written.
     """
 
     __slots__ = ("_origin",)
@@ -87,22 +88,22 @@ class Value:
 
 
 def origin_of(value: Value) -> Origin:
-    """Where a value comes from."""
+    """Return the origin of a value."""
     return value._origin  # noqa: SLF001 - underscores keep it from looking like a part of a value
 
 
 class Unfinished(ABC):
-    """What names no value yet: a step, a branch of one, a block. It has no text, as values."""
+    """An object that is not yet a value: a step, a branch, or a block. It also has no text."""
 
     __slots__ = ()
 
     @abstractmethod
     def _name(self) -> str:
-        """What the author calls it: `found`."""
+        """Return the author's name for it: `found`."""
 
     @abstractmethod
     def _as_a_value(self) -> str:
-        """How the author gets a value of it: `name a variant and a port: found.ok.papers`."""
+        """Return a hint how to get a value: `name a variant and a port: found.ok.papers`."""
 
     def __str__(self) -> NoReturn:
         raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
@@ -112,7 +113,7 @@ class Unfinished(ABC):
 
 
 def unfinished_error(given: Unfinished) -> UsageError:
-    """The error for one that stands where a value is needed."""
+    """Return the error for an unfinished object where a value is needed."""
     return UsageError(
         "port_unnamed",
         f"{given._name()} names no port",  # noqa: SLF001 - underscores keep it from hiding variants
@@ -121,6 +122,6 @@ def unfinished_error(given: Unfinished) -> UsageError:
 
 
 def _unknown_yet(what: object, hint: str) -> UsageError:
-    """The error for what is asked for while the workflow is written."""
+    """Return the error for using the content of a value while the workflow is written."""
     message = f"{what} is known only when the workflow runs"
     return authors_line().of(UsageError("value_unknown_yet", message, hint=hint))

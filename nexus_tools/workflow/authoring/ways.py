@@ -1,15 +1,15 @@
-"""On which edges a value comes to a step: the kind of an edge follows from the blocks of its ends.
+"""The edges that bring a value to a step; the blocks of both ends determine the edge kind.
 
     from        to          edge
-    outside     for_each    normal: there for every iteration
-    outside     loop        static: there in every round
+    outside     for_each    normal: the same value for every iteration
+    outside     loop        static: the same value in every round
     list        for_each    for_each: one element for each iteration
     for_each    outside     collect
     state       loop        as from outside for the first round, do_while for the others
     loop        outside     break
 
-One edge makes one such move, and may go on into a loop as what it begins with. Values that would
-have to make two are refused: a step between them makes each its own.
+An edge crosses one such border, and may then enter a loop as its initial value. Values that would
+have to cross two borders are rejected: a step in between makes an edge for each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,9 +34,9 @@ from nexus_tools.workflow.document.document import EdgeKind
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An edge of a kind from a port, or none from an input or a constant.
+    """An edge of a kind from a port, or the binding of an input or a constant.
 
-    The first `depth` of the blocks around the target are those in which the edge has it run.
+    The edge makes the target run in the first `depth` of the blocks around it.
     """
 
     source: PortValue | GivenInput | Constant
@@ -45,12 +45,12 @@ class Way:
 
     @property
     def is_moving(self) -> bool:
-        """Whether what it brings can have a run start; other values only lie ready for it."""
+        """Whether its value can start a run; other values only wait for it."""
         return self.kind not in (None, EdgeKind.STATIC)
 
 
 def ways(value: Origin, target: Block) -> list[Way]:
-    """The ways to a step of `target`, one for each port that the value may come from.
+    """Return the edges to a step of `target`, one for each port that may provide the value.
 
     Raises `UsageError`: `value_out_of_place`, `value_not_collected`, `value_leaves_loop`,
     `value_moves_twice`, `alternatives_differ`.
@@ -59,7 +59,7 @@ def ways(value: Origin, target: Block) -> list[Way]:
 
 
 def check_ways(value: Origin, target: Block) -> None:
-    """Raise as `ways` does, as far as it is known before all loops are complete."""
+    """Raise as `ways` does, as far as this is known before all loops are complete."""
     if isinstance(value, State):
         _check_is_in(value, target)
     else:
@@ -67,7 +67,7 @@ def check_ways(value: Origin, target: Block) -> None:
 
 
 def check_ways_to_begin(value: Origin, loop: Block) -> None:
-    """Raise as `ways` does unless a loop can begin with the value."""
+    """Raise as `ways` does unless a loop can start with the value."""
     if not isinstance(value, State):
         list(_ways(value, loop, begins_loop=True))
 
@@ -110,7 +110,7 @@ def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Way:
 
 
 def _check_leaves(value: PortValue, loop: Block) -> None:
-    """Only a step that may go round again knows that it does not."""
+    """Check that the step that decides about another round provides the value."""
     again = [later for state in loop.entered_by for later in _later(state)]
     deciding = [later for later in again if later.draft is value.draft]
     if not deciding:
@@ -175,7 +175,7 @@ def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Itera
 
 
 def _shared_depth(one: Block, other: Block) -> int:
-    """How many blocks are around both."""
+    """Return the number of blocks around both."""
     pairs = zip(one.chain, other.chain, strict=False)
     return next(
         (depth for depth, (mine, its) in enumerate(pairs) if mine is not its),
@@ -184,7 +184,7 @@ def _shared_depth(one: Block, other: Block) -> int:
 
 
 def _entered(target: Block, depth: int, *, begins_loop: bool) -> tuple[Block, ...]:
-    """The blocks that are entered below a depth, but for a loop that begins with the value."""
+    """Return the blocks entered below a depth, except for a loop that starts with the value."""
     entered = target.chain[depth:]
     return entered[:-1] if begins_loop else entered
 

@@ -1,4 +1,4 @@
-"""Workflows written in Python: a `Workflow` takes what its author says, and gives a document."""
+"""The `Workflow` class, with which authors write a workflow in Python."""
 
 import re
 from collections.abc import Container, Iterable, Mapping
@@ -37,11 +37,12 @@ _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 
 
 class Workflow:
-    """A workflow that is being written: steps, and what goes from one to another.
+    """A workflow that is being written: steps, and the values that connect them.
 
-    `fqn` and `description` are as tools have them. Whatever is known to be wrong is refused in the
-    line that says it: errors have `file` and `line` in their details. Raises `ValidationError` with
-    code `fqn_invalid` or `description_too_long`.
+    `fqn` and `description` are as those of tools. Errors are raised at the line that causes them,
+    and
+    have `file` and `line` in their details. Raises `ValidationError` with code `fqn_invalid` or
+    `description_too_long`.
     """
 
     def __init__(self, fqn: str | ToolFqn, description: str = "") -> None:
@@ -58,12 +59,17 @@ class Workflow:
         self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
 
     def inputs(self, /, **types: Any) -> tuple[Value, ...]:
-        """What an execution begins with, by name: values in the order of the types.
+        """Declare the inputs of an execution, and return their values in the order of the types.
 
-        A type is what pydantic makes a JSON schema of (`str`, `list[int]`, a model), a JSON schema,
-        or a class with `parse`, such as `Address`, whose JSON is text. One input is unpacked as in
-        `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_in_use`,
-        `input_type_unknown`; `ValidationError`: `schema_invalid`.
+        A type is any type for which pydantic makes a JSON schema (`str`, `list[int]`, a model), a
+        JSON
+        schema, or a class with `parse`, such as `Address`, whose JSON is a string. Unpack a single
+        input
+        with `[topic] = flow.inputs(topic=str)`.
+
+        Raises:
+            UsageError: With code `name_in_use` or `input_type_unknown`.
+            ValidationError: With code `schema_invalid`.
         """
         with authors_line() as line:
             return tuple(self._input(name, kind, line) for name, kind in types.items())
@@ -83,14 +89,21 @@ class Workflow:
         name: str = "",
         **more_ports: Any,
     ) -> Step:
-        """A use of a tool, with a value for each port: of a step, of an input, or a constant.
+        """Add a step that uses a tool, with a value for each port.
 
-        It belongs to the `with` block in which it is added. Ports whose names are words of Python,
-        or `name`, are given as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is
-        called by `name`, else as the tool is, with a number if that is taken. Of a tool that is
-        given by its FQN alone nothing is checked. Raises `ValidationError`: `port_unknown`,
-        `port_missing`, `value_mismatches`, …; `UsageError`: `tool_expected`, `name_in_use`, and
-        where a value cannot go.
+        A value is one of another step, an input, or a constant. The step belongs to the `with`
+        block in
+        which it is added. Ports whose names are Python keywords, or
+        `name`, are passed as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is named
+        by
+        `name`, or like its tool, with a number if the name is taken. The ports of a tool that is
+        given only
+        by its FQN are not checked.
+
+        Raises:
+            ValidationError: With code `port_unknown`, `port_missing`, `value_mismatches`, ….
+            UsageError: With code `tool_expected` or `name_in_use`, or because a value cannot be
+            used here.
         """
         with authors_line() as line:
             known = self._known(tool)
@@ -129,23 +142,28 @@ class Workflow:
     def for_each(
         self, items: Value, /, *others: Value, parallel: int | None = None
     ) -> ForEach | ForEachTogether:
-        """The steps in the `with` block run once for each element of a list: it gives the element.
+        """Run the steps in the `with` block once for each element of a list.
 
-        Several lists are walked together, as in `for_each(names, ages) as (name, age)`: what needs
-        elements of both runs as often as the shorter list has some. Of a step that begins with an
-        element `parallel` runs are under way at once (32). The steps wait until all is there that
-        any of them takes from outside. Raises `UsageError`: `list_out_of_place`,
-        `parallel_invalid`; `ValidationError`: `not_a_list`.
+        The block gives the element. Several lists are iterated together, as in `for_each(names,
+        ages) as
+        (name, age)`, up to the end of the shortest list. At most `parallel` runs (32) of a step
+        that starts
+        with an element are in flight at once. The steps wait until all values from outside exist
+        that any
+        of them takes.
+
+        Raises:
+            UsageError: With code `list_out_of_place` or `parallel_invalid`.
+            ValidationError: With code `not_a_list`.
         """
         if others:
             return ForEachTogether(self._sketch, (items, *others), parallel)
         return ForEach(self._sketch, (items,), parallel)
 
     def collect(self, value: Value) -> Value:
-        """The list of what a value was in each iteration of a `for_each` that has ended, in order.
+        """Return the list of a value in each iteration of an ended `for_each`, in order.
 
-        An iteration that did not give it is left out. Raises `UsageError` with code
-        `collect_invalid`.
+        Iterations without the value are omitted. Raises `UsageError` with code `collect_invalid`.
         """
         with authors_line():
             given = as_origin(self._sketch, value)
@@ -165,16 +183,18 @@ class Workflow:
             return Value(Collected(self._sketch, block.parent, shape, given))
 
     def loop(self, /, **state: Any) -> Loop:
-        """The steps in the `with` block run in rounds: `state` is what the first one begins with.
+        """Run the steps in the `with` block in rounds; `state` are the values of the first round.
 
-        `with flow.loop(text=draft.ok.text) as loop:` has `loop.text`, and `loop.again(text=…)` says
-        in which case and with what another round begins. Raises `UsageError`:
-        `loop_without_again` at the end of the block, and what feeding a port does.
+        `with flow.loop(text=draft.ok.text) as loop:` has `loop.text`, and `loop.again(text=…)`
+        declares
+        when another round starts and with which values. Raises `UsageError` (`loop_without_again`)
+        at the
+        end of the block, and as for a port.
         """
         return Loop(self._sketch, state)
 
     def first(self, *values: Value) -> Value:
-        """The one of several values that arrives: of alternative variants, or of what follows them.
+        """Return the first value to arrive from alternative variants or their successors.
 
         Raises `UsageError` with code `alternatives_invalid`.
         """
@@ -183,11 +203,12 @@ class Workflow:
             return Value(first_of(self._sketch, given))
 
     def output(self, name: str, value: Value) -> None:
-        """A part of the result, by name: what a step gave, perhaps in the last round of a loop.
+        """Declare a named result: the value of a step, for example in the last round of a loop.
 
-        Of what is collected there is one part for each iteration, in order. Raises `UsageError`:
-        `name_in_use`, `output_expected`, `output_named_already`, `block_open`, and where a value
-        cannot go.
+        A collected value has one result for each iteration, in order. Raises `UsageError`:
+        `name_in_use`,
+        `output_expected`, `output_named_already`, `block_open`, or because a value cannot be used
+        here.
         """
         with authors_line() as line:
             self._check_blocks_have_ended()
@@ -215,25 +236,26 @@ class Workflow:
                 )
 
     def on_failure(self, action: OnFailure) -> None:
-        """What a failure does that nobody takes up, where its step does not say: `terminate`."""
+        """Set the effect of unhandled failures of steps without an action (`terminate`)."""
         self._sketch.post_failure_action = failure_action(action)
 
     @property
     def tools(self) -> dict[str, ToolPorts]:
-        """The ports of the tools that it uses, by FQN, as far as they are known."""
+        """The ports of the used tools, by FQN, as far as they are known."""
         known = (tool for _, tool in self._tools.values())
         return {str(tool.fqn): tool.ports for tool in known if tool.ports is not None}
 
     def check(self, *, strict: bool = False) -> list[Located]:
-        """The linter's warnings, each with its line.
+        """Return the linter's warnings, each with its line.
 
-        Raises `ValidationError` with code `workflow_invalid` for its errors, `strict` for warnings,
-        too: `details["violations"]` has all that was found, each with its `file` and `line`.
+        Raises `ValidationError` with code `workflow_invalid` for its errors, and with `strict` also
+        for
+        warnings. `details["violations"]` has all of them, each with its `file` and `line`.
         """
         return self._checked(strict=strict)[1]
 
     def located(self, violations: Iterable[Violation]) -> list[Located]:
-        """What somebody found wrong with the document, each with the line behind it."""
+        """Return violations of the document, each with its line."""
         result, beginning = assembled(self._sketch), self._sketch.root.line
         return [
             Located(violation, result.line_of(violation.pointer) or beginning)
@@ -241,7 +263,7 @@ class Workflow:
         ]
 
     def document(self) -> Document:
-        """The document. Raises as `check` does, and `UsageError` for what is left unsaid."""
+        """Return the document. Raises as `check`, and `UsageError` if a part is missing."""
         return self._checked(strict=False)[0]
 
     def _check_blocks_have_ended(self) -> None:
@@ -268,7 +290,7 @@ class Workflow:
 
 
 def _refusal(errors: list[tuple[UsageError, Line]], found: list[Located]) -> UsageError:
-    """The first error, with all of them and what else was found in its details."""
+    """Return the first error, with all errors and violations in its details."""
     first, line = errors[0]
     told = [Located(Violation(error.code, str(error), ""), line) for error, line in errors]
     first.details["violations"] = [each.as_json() for each in (*told, *found)]
@@ -276,7 +298,7 @@ def _refusal(errors: list[tuple[UsageError, Line]], found: list[Located]) -> Usa
 
 
 def _error_of(found: list[Located]) -> ValidationError:
-    """One error for all, with the line of each; the message has that of the first."""
+    """Return one error for all violations with their lines; the message names the first."""
     error = violations_error([each.violation for each in found])
     for told, each in zip(error.details["violations"], found, strict=False):
         told.update(each.as_json())
@@ -284,7 +306,7 @@ def _error_of(found: list[Located]) -> ValidationError:
 
 
 def _named_ports(ports: object, tool: KnownTool) -> Mapping[str, Any]:
-    """The ports that are given as a mapping: a value has no place but by the name of its port."""
+    """Return the ports that were passed as a mapping; a value needs the name of its port."""
     if ports is None or isinstance(ports, Mapping):
         return ports or {}
     first = next(iter(tool.ports.inputs.named), "port") if tool.ports else "port"
@@ -296,7 +318,7 @@ def _named_ports(ports: object, tool: KnownTool) -> Mapping[str, Any]:
 
 
 def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
-    """A value of a loop is there in each round: what is collected is behind the loop."""
+    """Check that a value to collect is not inside an inner block of the `for_each`."""
     around = given.block.chain[outside.depth :]
     is_deeper = given.block.is_in(outside) and len(around) > 1
     if is_deeper and around[0].kind is BlockKind.FOR_EACH:
@@ -310,7 +332,7 @@ def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
 
 
 def _is_said(name: object) -> bool:
-    """Whether there is a name, if only a wrong one: a value has no truth."""
+    """Return whether a name was passed, even an invalid one, because a value has no truth value."""
     return not isinstance(name, str) or bool(name)
 
 
@@ -328,7 +350,7 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
 
 
 def _check_name_is_meant(tool: KnownTool, fed: Mapping[str, Any], name: str) -> None:
-    """A tool may have a port that is called as the name of a step is."""
+    """Check that `name` is not ambiguous, because a tool may have a port called `name`."""
     if _is_said(name) and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
         raise UsageError(
             "name_unclear",

@@ -30,14 +30,14 @@ MAX_RETRY_AFTER_MS = MAX_EXECUTION_MS
 
 
 class VertexKind(StrEnum):
-    """Where the tool of a vertex runs."""
+    """The location of a vertex's tool: off-chain or on-chain."""
 
     OFF_CHAIN = "off_chain"
     ON_CHAIN = "on_chain"
 
 
 class Verifier(StrEnum):
-    """Who vouches for the answers of a vertex: nobody, or a key that the tool registered."""
+    """The verifier of a vertex's answers: none, or a key that the tool registered."""
 
     NONE = "none"
     REGISTERED_KEY = "registered_key"
@@ -45,7 +45,7 @@ class Verifier(StrEnum):
 
 
 class EdgeKind(StrEnum):
-    """What an edge does with the value that it carries."""
+    """The effect of an edge on its value."""
 
     NORMAL = "normal"
     FOR_EACH = "for_each"
@@ -61,24 +61,25 @@ class EdgeKind(StrEnum):
 
 
 class PostFailureAction(StrEnum):
-    """What a failure that nobody handles does: end its walk, or the execution."""
+    """The effect of an unhandled failure: it ends its walk, or the execution."""
 
     CONTINUE = "continue"
     TERMINATE = "terminate"
 
 
 class Storage(StrEnum):
-    """Where the data of a default value is."""
+    """The storage of the data of a default value."""
 
     INLINE = "inline"
     WALRUS = "walrus"
 
 
 class ValueForm(StrEnum):
-    """How a default value is written: with its `storage`, or as newer parsers of Talus read it.
+    """The form of a default value: with its `storage`, or as newer parsers of Talus read it.
 
-    `ONE` is `{"one": {"kind": "data", "data": 1}}`, `MANY` a list of such objects for a list. Both
-    are inline.
+    `ONE` is `{"one": {"kind": "data", "data": 1}}`, and `MANY` is a list of such objects for a
+    list.
+    Both are inline.
     """
 
     STORAGE = "storage"
@@ -91,10 +92,10 @@ _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,512}")
 
 
 def is_storage_key(text: str) -> bool:
-    """Whether a text is a key of a value in a storage: one that is safe as a part of a path.
+    """Return whether a string is a storage key that is safe as a part of a path.
 
-    Strangers write keys. They have letters, digits and `-._~`, 512 at most, and are neither `.`
-    nor `..`.
+    Keys are untrusted. They have at most 512 letters, digits and `-._~`, and are neither `.` nor
+    `..`.
     """
     return _KEY.fullmatch(text) is not None
 
@@ -111,7 +112,7 @@ class OutputPort:
         return f"{self.vertex}.{self.variant}.{self.port}"
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in edges and outputs."""
+        """Return the JSON for edges and outputs."""
         return {
             "vertex": self.vertex,
             "output_variant": self.variant,
@@ -121,34 +122,34 @@ class OutputPort:
 
 @dataclass(frozen=True, slots=True, order=True)
 class InputPort:
-    """A port that a vertex takes: `judge.text`."""
+    """An input port of a vertex: `judge.text`."""
 
     vertex: str
     port: str
 
     @property
     def is_order_only(self) -> bool:
-        """Whether the tool does not get the value: the port is there to wait for something."""
+        """Whether the port only delays the vertex, and the tool does not get the value."""
         return self.port == AFTER or self.port.startswith(f"{AFTER}_")
 
     def __str__(self) -> str:
         return f"{self.vertex}.{self.port}"
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in edges, defaults and inputs."""
+        """Return the JSON for edges, defaults and inputs."""
         return {"vertex": self.vertex, "input_port": self.port}
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The way of a value from an output port to an input port."""
+    """The connection of an output port to an input port."""
 
     source: OutputPort
     target: InputPort
     kind: EdgeKind = EdgeKind.NORMAL
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the document, without a kind that goes without saying."""
+        """Return the JSON of the document, without a default kind."""
         return {"from": self.source.as_json(), "to": self.target.as_json()} | _said(
             kind=(self.kind, EdgeKind.NORMAL)
         )
@@ -158,9 +159,10 @@ class Edge:
 class Vertex:
     """One use of a tool.
 
-    `fqn` is text as the document has it. A failed run is tried `attempts` times in all,
-    `retry_after_ms` apart. Where a region begins with the vertex, `parallel` of its iterations are
-    under way at once there.
+    `fqn` is the text of the document. A failed run has at most `attempts` attempts in all,
+    `retry_after_ms` apart. If a region starts with the vertex, at most `parallel` of its iterations
+    are
+    in flight at once.
     """
 
     name: str
@@ -174,7 +176,7 @@ class Vertex:
     parallel: int = DEFAULT_PARALLEL
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the document, without what goes without saying."""
+        """Return the JSON of the document, without default values."""
         return {
             "name": self.name,
             "kind": {"variant": self.kind.value, "tool_fqn": self.fqn},
@@ -190,7 +192,7 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The value of an input port that nothing else feeds; `data` is a JSON value.
+    """The value of an input port without another source; `data` is a JSON value.
 
     It is written in the `form` in which it was read; `data` of the form `MANY` is a list.
     """
@@ -202,12 +204,12 @@ class Default:
 
     @property
     def data_pointer(self) -> str:
-        """The place of the data in the default value, as a JSON pointer."""
+        """The JSON pointer of the data inside the default value."""
         places = {ValueForm.ONE: "/value/one/data", ValueForm.MANY: "/value/many"}
         return places.get(self.form, "/value/data")
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the document."""
+        """Return the JSON of the document."""
         return {**self.target.as_json(), "value": self._value()}
 
     def _value(self) -> dict[str, Any]:
@@ -222,13 +224,13 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class EntryGroup:
-    """Vertices with which an execution may begin, by a name."""
+    """A named group of vertices with which an execution may start."""
 
     name: str
     vertices: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the document."""
+        """Return the JSON of the document."""
         return {"name": self.name, "vertices": list(self.vertices)}
 
 
@@ -240,25 +242,25 @@ class Input:
     targets: tuple[InputPort, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the document."""
+        """Return the JSON of the document."""
         return {"name": self.name, "to": [target.as_json() for target in self.targets]}
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output port whose value is part of the result, perhaps with a name (dialect)."""
+    """An output port whose value is part of the result, optionally with a name (dialect)."""
 
     source: OutputPort
     name: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the document."""
+        """Return the JSON of the document."""
         return self.source.as_json() | _said(name=(self.name, ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A workflow as it is written down; whether it obeys the rules, the linter says."""
+    """A workflow document; the linter checks whether it obeys the rules."""
 
     vertices: tuple[Vertex, ...]
     edges: tuple[Edge, ...]
@@ -271,20 +273,20 @@ class Document:
 
     @property
     def has_dialect(self) -> bool:
-        """Whether the document may use what the reference's format lacks."""
+        """Whether the document may use features that the reference's format lacks."""
         return self.dialect == DIALECT
 
     def groups(self) -> tuple[EntryGroup, ...]:
-        """The entry groups, or the one that documents without any have."""
+        """Return the entry groups, or the default group of documents without any."""
         if self.entry_groups:
             return self.entry_groups
         entered = tuple(vertex.name for vertex in self.vertices if vertex.entry_ports)
         return (EntryGroup(DEFAULT_GROUP, entered),)
 
     def as_json(self) -> dict[str, Any]:
-        """The document as it is written, without what goes without saying.
+        """Return the JSON of the document, without default values.
 
-        `read_document` makes the same values of it.
+        `read_document` reads the same values from it.
         """
         return {
             "vertices": _written(self.vertices),
@@ -299,11 +301,11 @@ class Document:
         )
 
     def canonical(self) -> bytes:
-        """The one spelling of the document, whatever the spelling that it was read in."""
+        """Return the canonical JSON of the document, whatever spelling was read."""
         return canonical_json(self.as_json())
 
     def digest(self) -> bytes:
-        """SHA-256 of the canonical document: 32 bytes."""
+        """Return the SHA-256 of the canonical document, 32 bytes."""
         return sha256(self.canonical()).digest()
 
 
@@ -316,7 +318,7 @@ def _written(values: Iterable[_Written]) -> list[dict[str, Any]]:
 
 
 def _said(**fields: tuple[Any, Any]) -> dict[str, Any]:
-    """The fields, each with its value and its default, that do not have their default."""
+    """Return the fields whose value differs from their default, from (value, default) pairs."""
     return {
         name: value.value if isinstance(value, StrEnum) else value
         for name, (value, default) in fields.items()

@@ -1,6 +1,7 @@
-"""Documents of workflows as people and programs write them, read into values.
+"""The parser of workflow documents.
 
-Whatever the reference reads is read, in each of its spellings; what it drops in silence is named.
+It accepts every spelling that the reference accepts, and reports fields that the reference silently
+drops.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,11 +60,14 @@ _GIVEN_UP = {
 
 
 def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
-    """The document in `text`, and a warning for each field that is ignored.
+    """Return the document in `text`, and a warning for each ignored field.
 
-    Raises `ValidationError` with code `json_invalid`, or `workflow_invalid` with everything that
-    has not the shape of a document in `details["violations"]`. In documents of the dialect an
-    unknown field is such an error. The rules are not checked here: `lint` does that.
+    In documents of the dialect an unknown field is an error. The rules are checked by `lint`.
+
+    Raises:
+        ValidationError: With code `json_invalid`, or `workflow_invalid` with all structural errors
+        in
+            `details["violations"]`.
     """
     value = parse_json(text)
     has_dialect = isinstance(value, dict) and value.get("dialect") == DIALECT
@@ -77,7 +81,7 @@ def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
 
 @dataclass
 class _Report:
-    """What was found so far; reading goes on behind a problem, with a stand-in for the value."""
+    """The violations so far; parsing continues after a problem with a placeholder value."""
 
     has_dialect: bool
     violations: list[Violation] = field(default_factory=list)
@@ -90,7 +94,7 @@ _Path = tuple[str | int, ...]
 
 
 class _Place(NamedTuple):
-    """A value in the document, with the path to it."""
+    """A value in the document, with its path."""
 
     value: Any
     path: _Path
@@ -102,7 +106,7 @@ class _Place(NamedTuple):
     def fields(
         self, required: Sequence[str], optional: Sequence[str] = (), dialect: Sequence[str] = ()
     ) -> "_Fields":
-        """The fields that are there and known; an optional one that is `null` is not there."""
+        """Return the known fields that are present; an optional `null` counts as absent."""
         if not isinstance(self.value, dict):
             self.refuse("This has to be an object.")
             return _Fields({})
@@ -141,7 +145,7 @@ class _Place(NamedTuple):
         return least
 
     def one_of(self, choices: Mapping[str, _Value]) -> _Value:
-        """What the text stands for."""
+        """Return the choice that the string names."""
         word = self.text()
         if word not in choices and isinstance(self.value, str):
             known = ", ".join(name for name in choices if name.islower())
@@ -161,7 +165,7 @@ class _Place(NamedTuple):
 
 
 class _Fields(NamedTuple):
-    """The known fields of an object, each read as what it has to be, or its default."""
+    """The known fields of an object, each read as its type, or with its default."""
 
     places: Mapping[str, _Place]
 
@@ -226,7 +230,7 @@ def _kind(place: _Place) -> tuple[VertexKind, str]:
         try:
             ToolFqn.parse(fqn)
         except ValidationError as error:
-            fields.places["tool_fqn"].refuse(f"{error.message}; {error.hint}.")
+            fields.places["tool_fqn"].refuse(f"{error.message}. {error.hint}")
     return fields.one_of("variant", _VERTEX_KINDS, VertexKind.OFF_CHAIN), fqn
 
 

@@ -1,16 +1,17 @@
-"""What is repeated in a workflow, before it is known whether it nests.
+"""The regions and loops of a workflow, before their nesting is checked.
 
-Regions follow from depth. A vertex is as deep as the deepest of its incoming edges brings it:
-`for_each` leads one deeper, `collect` one less deep; `do_while`, which goes back, does not count.
+Regions follow from depth. The deepest incoming edge determines the depth of a vertex. `for_each`
+leads one level deeper, and `collect` one level up. `do_while`, which goes back, does not count.
 
     papers ──for_each──▶ summarise ──▶ check ──collect──▶ write       topic ──▶ check
        0                     1           1                  0           0
 
-What edges connect at a depth is one region there. So two lists that meet are iterated together, and
-a value from outside (`topic`) does not pull its source into the region.
+Vertices that edges connect at a depth form one region. So two lists that meet are iterated
+together, and a value from outside (`topic`) does not pull its source into the region.
 
-Loops follow from reach. `do_while` edges that share a source or a head are one loop; it has what
-its heads reach by all edges but the `break` edges of its sources, within the region around it.
+Loops follow from reachability. `do_while` edges that share a source or a head form one loop. It has
+the vertices that its heads reach by all edges except the `break` edges of its sources, within the
+region around it.
 """
 
 from collections import Counter, defaultdict, deque
@@ -26,7 +27,7 @@ MAX_DEPTH = 8
 
 
 class BlockKind(StrEnum):
-    """Why a block is repeated."""
+    """The reason why a block is repeated."""
 
     REGION = "region"
     """For each element of a list."""
@@ -36,7 +37,7 @@ class BlockKind(StrEnum):
 
 @dataclass(slots=True)
 class Repetition:
-    """A block before it is known whether it nests; `edge` is one of those that make it."""
+    """A block before its nesting is checked; `edge` is one of the edges that create it."""
 
     kind: BlockKind
     vertices: set[str]
@@ -46,7 +47,7 @@ class Repetition:
 
 
 class EdgeGraph:
-    """The edges between vertices that exist, with their numbers, and what is wrong with them."""
+    """The numbered edges between existing vertices, and their problems."""
 
     def __init__(self, document: Document) -> None:
         self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
@@ -63,21 +64,21 @@ class EdgeGraph:
             self.out[edge.source.vertex].append((number, edge))
 
     def of_kind(self, kind: EdgeKind) -> list[tuple[int, Edge]]:
-        """The edges of a kind, with their numbers."""
+        """Return the edges of a kind, with their numbers."""
         return [(number, edge) for number, edge in self.edges.items() if edge.kind is kind]
 
     def complain(self, rule: str, number: int, message: str) -> None:
-        """Say what is wrong with an edge."""
+        """Record a problem of an edge."""
         self.problems.append(Violation(rule, message, f"/edges/{number}"))
 
     def complain_of_depth(self, number: int, vertex: str) -> None:
-        """Say which edge brings a vertex too deep."""
+        """Record that an edge makes a vertex too deep."""
         message = f"'{vertex}' is in more than {MAX_DEPTH} regions and loops"
         self.complain("too_deep", number, message)
 
 
 def repetitions(graph: EdgeGraph) -> list[Repetition]:
-    """The regions and loops of a graph, which is told what is wrong with them."""
+    """Return the regions and loops of a graph, and record their problems in it."""
     regions = _Regions(graph)
     return [*regions.found(), *_loops(graph, regions)]
 
@@ -86,7 +87,7 @@ def repetitions(graph: EdgeGraph) -> list[Repetition]:
 
 
 class _Regions:
-    """How deep each vertex is, and in which region of each depth."""
+    """The depth of each vertex, and its region at each depth."""
 
     def __init__(self, graph: EdgeGraph) -> None:
         self._graph = graph
@@ -103,7 +104,7 @@ class _Regions:
 
     @cached_property
     def around(self) -> dict[str, tuple[object, ...]]:
-        """Of each vertex, a mark for each region around it, outermost first."""
+        """A mark for each region around each vertex, outermost first."""
         return {
             vertex: tuple(self._joined.root((vertex, level)) for level in range(1, depth + 1))
             for vertex, depth in self.depth.items()
@@ -123,7 +124,7 @@ class _Regions:
 
 
 def _depths(graph: EdgeGraph) -> dict[str, int]:
-    """In how many regions each vertex is; vertices on a circle are in none."""
+    """Return the number of regions around each vertex; 0 for vertices on a cycle."""
     forward = [
         (number, edge) for number, edge in graph.edges.items() if edge.kind is not EdgeKind.DO_WHILE
     ]
@@ -174,7 +175,7 @@ class _Joined:
 
 
 def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
-    """The loops, each with what its heads reach."""
+    """Return the loops, each with the vertices that its heads reach."""
     joined = _Joined()
     again = graph.of_kind(EdgeKind.DO_WHILE)
     for _, edge in again:

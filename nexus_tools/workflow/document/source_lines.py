@@ -1,4 +1,4 @@
-"""Where the parts of a JSON document stand in its text: lines and columns by JSON pointers."""
+"""The positions of the parts of a JSON document in its text, by JSON pointer."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,9 +19,9 @@ class Place(NamedTuple):
 
 
 def places_in(text: str) -> Mapping[str, Place]:
-    """Where each value of a JSON text begins, by its pointer. Raises `json_invalid`.
+    """Return the start of each value of a JSON text, by its pointer. Raises `json_invalid`.
 
-    Of a member of an object it is the place of its name.
+    The position of a member of an object is that of its name.
     """
     parse_json(text)  # what follows reads only texts that are JSON, and nest no deeper than that
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -36,7 +36,7 @@ def places_in(text: str) -> Mapping[str, Place]:
 
 
 def place_of(places: Mapping[str, Place], pointer: str) -> Place | None:
-    """The place of what a pointer names, else of the closest thing around it that is there.
+    """Return the position of a pointer, or of the closest existing part around it.
 
     A rule may point to a member that is missing.
     """
@@ -49,14 +49,14 @@ _Path = tuple[str | int, ...]
 
 
 class _Scanner:
-    """Walks over the values of a JSON text; `end` is where the last one ended."""
+    """A scanner of the values of a JSON text; `end` is the end of the last value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.end = 0
 
     def value(self, path: _Path, named_at: int | None = None) -> Iterator[tuple[_Path, int]]:
-        """The paths of a value and of all in it, each with the position where it begins."""
+        """Yield the paths of a value and of all values in it, each with its start position."""
         begin = self._skip_space()
         yield path, begin if not path or named_at is None else named_at
         first = self._text[begin]
@@ -82,7 +82,7 @@ class _Scanner:
             index += 1
 
     def _opens_or_goes_on(self, closing: str) -> bool:
-        """Step over a bracket or a comma to the next thing, or over the closing bracket."""
+        """Skip a bracket or a comma before the next value, or the closing bracket."""
         if self._text[self._skip_space()] != closing:
             self.end += 1
             if self._text[self._skip_space()] != closing:
@@ -91,7 +91,7 @@ class _Scanner:
         return False
 
     def _leaf(self) -> Any:
-        """A text, a number or a word, from where it begins."""
+        """Read a string, a number or a literal at the current position."""
         value, self.end = _DECODER.raw_decode(self._text, self.end)
         return value
 

@@ -1,9 +1,9 @@
-"""The blocks of a workflow: what is repeated for each element of a list, or round after round.
+"""The nested blocks of a workflow: regions for the elements of a list, and loops.
 
-A *region* is what lies between `for_each` edges and the `collect` edges that gather its iterations.
-A *loop* is what its heads, the targets of `do_while` edges, reach before the `break` edges. Blocks
-nest or have nothing in common, and the path of a run has one number for each block around its
-vertex.
+A *region* lies between `for_each` edges and the `collect` edges that gather its iterations. A
+*loop* has the vertices that its heads, the targets of `do_while` edges, reach before the `break`
+edges. Two blocks are nested or disjoint, and the path of a run has one number for each block around
+its vertex.
 """
 
 from collections import defaultdict
@@ -27,10 +27,11 @@ _UNCLEAR = frozenset({"blocks_cross", "too_deep"})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Vertices that are repeated together, those of the blocks inside included.
+    """Vertices that are repeated together, including those of inner blocks.
 
-    `heads` are the targets of the `for_each` or `do_while` edges; `parent` is the number of the
-    block around it.
+    `heads` are the targets of the `for_each` or `do_while` edges. `parent` is the number of the
+    block
+    around it.
     """
 
     kind: BlockKind
@@ -41,9 +42,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """All blocks, parents first, and for each vertex those around it, outermost first.
+    """All blocks, parents first, and for each vertex the blocks around it, outermost first.
 
-    With problems, which name edges, the blocks are those that could be made out.
+    With problems, which name edges, the blocks are a best effort.
     """
 
     blocks: tuple[Block, ...]
@@ -51,12 +52,12 @@ class Structure:
     problems: tuple[Violation, ...]
 
     def entered_by(self, edge: Edge) -> tuple[int, ...]:
-        """The blocks into which an edge leads, outermost first."""
+        """Return the blocks that an edge enters, outermost first."""
         source, target = (self.around.get(each.vertex, ()) for each in (edge.source, edge.target))
         return target[shared_length(source, target) :]
 
     def awaiting(self, edge: Edge) -> tuple[int, ...]:
-        """Those of them that do not open before its value is there: regions; if it stays, all."""
+        """Return the entered blocks that wait for the value: regions, or all if it is static."""
         return tuple(
             block
             for block in self.entered_by(edge)
@@ -65,7 +66,7 @@ class Structure:
 
 
 def structure_of(document: Document) -> Structure:
-    """The blocks of any document; edges that name no vertex of it are passed over."""
+    """Return the blocks of any document, without edges to vertices that do not exist."""
     graph = EdgeGraph(document)
     found = repetitions(graph)
     blocks, around = _nested(graph, found)
@@ -81,7 +82,7 @@ def structure_of(document: Document) -> Structure:
 def _nested(
     graph: EdgeGraph, found: list[Repetition]
 ) -> tuple[tuple[Block, ...], dict[str, tuple[int, ...]]]:
-    """The blocks, largest first: parents come first, and a region before a loop that fills it."""
+    """Return the blocks, largest first: parents first, and a region before an equal loop."""
     found.sort(key=lambda each: (-len(each.vertices), each.kind is BlockKind.LOOP, each.edge))
     chains: dict[str, list[int]] = {name: [] for name in graph.names}
     blocks: list[Block] = []
@@ -135,7 +136,7 @@ def _check_edges(
     around: Mapping[str, tuple[int, ...]],
     found: list[Repetition],
 ) -> None:
-    """`collect` and `break` leave their own block, and no edge leaves another."""
+    """Check that `collect` and `break` edges leave their own block, and other edges none."""
     ends = frozenset[str]().union(*(each.sources for each in found))
     drawn = cache(partial(drawn_by, graph.edges.values(), around))
     for number, edge in graph.edges.items():
@@ -157,7 +158,7 @@ def _check_edges(
 
 
 def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> None:
-    """What enters a block for one port stays there in all rounds, or nothing of it does."""
+    """Check that all edges into a block for one port are static, or none of them."""
     entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
@@ -202,7 +203,7 @@ def _complain_of_leaving(graph: EdgeGraph, number: int, edge: Edge) -> None:
 def drawn_by(
     edges: Iterable[Edge], around: Mapping[str, tuple[int, ...]], vertex: str, block: int
 ) -> Edge | None:
-    """The edge that has a vertex be in a region: one from inside that does not lead out."""
+    """Return the edge that pulls a vertex into a region: one from inside that does not leave it."""
     for edge in edges:
         is_from_inside = block in around.get(edge.source.vertex, ())
         leads_in = edge.kind not in (EdgeKind.COLLECT, EdgeKind.DO_WHILE)
@@ -212,7 +213,7 @@ def drawn_by(
 
 
 def shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How many blocks are around both vertices."""
+    """Return the number of blocks around both vertices."""
     length = 0
     while length < min(len(one), len(other)) and one[length] == other[length]:
         length += 1

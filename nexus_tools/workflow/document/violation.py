@@ -1,4 +1,4 @@
-"""What breaks a rule of workflows: which rule, where, and what to do about it."""
+"""The violation of a workflow rule: the rule, the location and the severity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MAX_LISTED = 100
 
 
 class Severity(StrEnum):
-    """Whether a violation makes a document unfit, or is only worth knowing."""
+    """The severity of a violation: an error makes the document invalid."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -19,10 +19,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One rule that is broken in one place.
+    """One violated rule at one location.
 
-    `rule` is the number of a rule that the reference has too (1 to 25), or a word; `pointer` is an
-    RFC 6901 pointer into the document.
+    `rule` is the number of a rule of the reference (1 to 25), or a word. `pointer` is an RFC 6901
+    pointer into the document.
     """
 
     rule: int | str
@@ -32,11 +32,11 @@ class Violation:
 
     @property
     def is_error(self) -> bool:
-        """Whether the document is unfit for it."""
+        """Whether it makes the document invalid."""
         return self.severity is Severity.ERROR
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the `violations` of an error's details."""
+        """Return the entry for `violations` in an error's details."""
         return {
             "rule": self.rule,
             "message": self.message,
@@ -46,7 +46,7 @@ class Violation:
 
 
 def violations_error(violations: Sequence[Violation]) -> ValidationError:
-    """One error, `workflow_invalid`, for all violations; the message has the first.
+    """Return one error, `workflow_invalid`, for all violations; the message has the first.
 
     `details["violations"]` lists the first `MAX_LISTED`.
     """

@@ -1,4 +1,4 @@
-"""The tools of the Move package itself, for authors: their interfaces are the same everywhere."""
+"""The waiting tools of the Move package, for authors; their interfaces are the same everywhere."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,10 +22,10 @@ _TIMES = {ASK: "within_ms", WAIT: "for_ms"}
 
 
 def waiting_ms(document: Document, values: Mapping[InputPort, Any]) -> dict[str, int]:
-    """How long the vertices that ask or wait do so at most, in ms, as far as it is known before.
+    """Return the maximum waiting time of each vertex that asks or waits, in ms, as far as known.
 
-    `values` are those of entry ports. A question whose time nobody says is put for 89 days; what
-    another tool says is not known.
+    `values` are those of entry ports. A question without a time is open for 89 days. The time of
+    another tool's answer is unknown.
     """
     said = {each.target: each.data for each in document.defaults} | dict(values)
     told = {edge.target for edge in document.edges}

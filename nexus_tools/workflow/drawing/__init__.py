@@ -1,4 +1,7 @@
-"""Pictures of workflows: SVG, characters for a terminal, and Mermaid."""
+"""The drawings of workflows: SVG, characters for a terminal, and Mermaid.
+
+Begin with `picture`, which all three share.
+"""
 
 from nexus_tools.workflow.drawing.mermaid import draw_mermaid
 from nexus_tools.workflow.drawing.picture import Phase, VertexState

@@ -1,4 +1,4 @@
-"""Characters in rows and columns, and lines and boxes that are drawn with them."""
+"""A grid of characters on which lines and boxes are drawn."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
@@ -36,7 +36,7 @@ _UPRIGHT |= dict.fromkeys(HEADS.values(), "│") | {" ": " ", "": ""}
 
 
 class Room(NamedTuple):
-    """A rectangle of places."""
+    """A rectangle of cells."""
 
     column: int
     row: int
@@ -45,7 +45,7 @@ class Room(NamedTuple):
 
 
 class Grid:
-    """Grows with what is drawn; a wide character takes its column and the one behind it."""
+    """A grid that grows while it is drawn; a wide character takes two columns."""
 
     def __init__(self) -> None:
         self._rows: list[list[tuple[str, str]]] = []
@@ -55,7 +55,7 @@ class Grid:
         """Whether lines meet otherwise than at right angles, so that they cannot be told apart."""
 
     def text(self, column: int, row: int, text: str, style: str) -> None:
-        """A text, which is kept together."""
+        """Write a string in one row."""
         if text:
             width = cells(text)
             self._put(column, row, text, style)
@@ -63,13 +63,13 @@ class Grid:
                 self._put(behind, row, "", style)
 
     def blank(self, room: Room) -> None:
-        """Room for something."""
+        """Clear an area."""
         for row in range(room.row, room.row + room.height):
             for column in range(room.column, room.column + room.width):
                 self._put(column, row, " ", "")
 
     def border(self, room: Room, characters: str, style: str) -> None:
-        """A box around that room, within it."""
+        """Draw a box along the inner edge of an area."""
         right, bottom = room.column + room.width - 1, room.row + room.height - 1
         for column in range(room.column + 1, right):
             self._put(column, room.row, characters[0], style)
@@ -84,7 +84,7 @@ class Grid:
     def line(
         self, places: Sequence[tuple[int, int]], characters: str, style: str, *, is_down: bool
     ) -> None:
-        """A line along corners. At both ends it goes on, downwards or upwards."""
+        """Draw a line along corners, whose ends continue downwards or upwards."""
         way = [places[0], *(place for ends in pairwise(places) for place in _between(*ends))]
         ahead = 1 if is_down else -1
         whole = [(way[0][0], way[0][1] - ahead), *way, (way[-1][0], way[-1][1] + ahead)]
@@ -101,7 +101,7 @@ class Grid:
                 self._put(*place, characters[sides in {UP | DOWN, UP, DOWN}], style)
 
     def rendered(self) -> Text:
-        """All of it, without rows in which lines only go on, and without spaces at the ends."""
+        """Return the text without redundant rows of vertical lines and without trailing spaces."""
         text = Text(no_wrap=True, overflow="ignore")
         shapes = [*map(_shape, self._rows), None]
         last: str | None = None
@@ -127,7 +127,7 @@ class Grid:
 
 
 def _between(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The places from one to another in the same row or column, without the first."""
+    """Yield the cells from one to another in the same row or column, without the first."""
     (x, y), (end_x, end_y) = start, end
     length = max(abs(end_x - x), abs(end_y - y))
     for step in range(1, length + 1):
@@ -142,7 +142,7 @@ def _side(place: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def _shape(row: list[tuple[str, str]]) -> str | None:
-    """Where a row has lines that go up and down; None if it has anything else."""
+    """Return the vertical lines of a row, or None if it has anything else."""
     if all(character in _UPRIGHT for character, _ in row):
         return "".join(_UPRIGHT[character] for character, _ in row).rstrip()
     return None

@@ -1,6 +1,6 @@
-"""Where the boxes and lines of a picture go, in layers from top to bottom.
+"""The layout of boxes and lines of a drawing, in layers from top to bottom.
 
-The work is graphlay's; this file alone knows it. What is the same is laid out the same.
+Only this module uses graphlay. The layout is deterministic.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ _BENT = 3
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Width and height, in units of who draws: pixels or characters."""
+    """A width and a height, in units of the caller: pixels or characters."""
 
     width: float
     height: float
@@ -25,7 +25,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place, from the left and from the top."""
+    """A position from the left and from the top."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A rectangle by its left upper corner and its size."""
+    """A rectangle by its upper left corner and its size."""
 
     left: float
     top: float
@@ -42,18 +42,18 @@ class Area:
 
     @property
     def right(self) -> float:
-        """Where it ends."""
+        """The right edge."""
         return self.left + self.width
 
     @property
     def bottom(self) -> float:
-        """Where it ends."""
+        """The bottom edge."""
         return self.top + self.height
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What has a size and gets a place, within the frame of that number."""
+    """A box to be placed, within the frame of that number."""
 
     size: Size
     frame: int | None = None
@@ -61,7 +61,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What goes from box to box, by their numbers, with a label on it; `is_back` goes upwards."""
+    """A labelled line from box to box, by their numbers; `is_back` goes upwards."""
 
     source: int
     target: int
@@ -71,7 +71,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The bends of a line with both its ends: to its label, which is an area, and from there."""
+    """The points of a line from its start to its label, which is an area, and to its end."""
 
     before: tuple[Point, ...]
     label: Area
@@ -80,10 +80,11 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Spacing:
-    """How far things are apart at least, in units of who draws.
+    """The minimum distances, in units of the caller.
 
-    `fineness` is how many units of the library one of these has: it moves things by a few of its
-    own units at the end, which has to be little.
+    `fineness` is the number of library units in one unit. The library moves things by a few of its
+    own
+    units at the end, which must be little.
     """
 
     layers: float
@@ -102,7 +103,7 @@ class Spacing:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The places of boxes, frames and lines, in the order in which they were given."""
+    """The positions of boxes, frames and lines, in their given order."""
 
     size: Size
     boxes: tuple[Area, ...]
@@ -116,9 +117,9 @@ def lay_out(
     frames: Sequence[int | None],
     spacing: Spacing,
 ) -> Layout:
-    """The layout of boxes and lines; `frames` has for each frame the one around it.
+    """Return the layout of boxes and lines; `frames` has the parent of each frame.
 
-    For the library a label is a box, too, so that nothing covers it.
+    The library treats a label as a box, so that nothing covers it.
     """
     if not boxes:
         return Layout(Size(0, 0), (), (Area(0, 0, 0, 0),) * len(frames), ())
@@ -159,9 +160,9 @@ def lay_out(
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[int]:
-    """The lines by number, those between the same boxes one after the other.
+    """Return the numbers of the lines, with lines between the same boxes in sequence.
 
-    Otherwise the library takes the later ones for a reason to put their boxes in another order.
+    Otherwise, the library may reorder the boxes of the later lines.
     """
     first: dict[tuple[int, int], int] = {}
     for number, line in enumerate(lines):
@@ -170,12 +171,12 @@ def _side_by_side(lines: Sequence[Line]) -> list[int]:
 
 
 def _lower(area: Area, gap: float) -> Area:
-    """The area without that much above and below."""
+    """Return the area without a gap above and below."""
     return Area(area.left, area.top + gap, area.width, area.height - 2 * gap)
 
 
 def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
-    """The way in right angles; the library is out by a third of its units at times."""
+    """Return the way in right angles, because the library may deviate by a third of its unit."""
     found = [way[0]]
     for point in way[1:]:
         last = found[-1]
@@ -185,16 +186,16 @@ def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def _longer(way: tuple[Point, ...], gap: float) -> tuple[Point, ...]:
-    """The way with that much more at its end, upwards or downwards as it comes."""
+    """Return the way extended by a gap at its end, upwards or downwards."""
     *rest, end = way
     further = gap if rest[-1].y < end.y else -gap
     return (*rest, Point(end.x, end.y + further))
 
 
 def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
-    """Exchange where two lines from both sides meet their box, if they would cross before it.
+    """Swap the ends of two lines from both sides of a box if they would cross in front of it.
 
-    The library orders the lines into a box before it knows where boxes of other layers are.
+    The library orders the lines of a box before it knows the positions of boxes in other layers.
     """
     bent: defaultdict[int, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
@@ -208,7 +209,7 @@ def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
 
 
 def _ending(way: tuple[Point, ...], x: float) -> tuple[Point, ...]:
-    """The way, of which the last part, which is upright, is there."""
+    """Return the way with its last, vertical part moved to `x`."""
     *rest, bend, end = way
     return (*rest, Point(x, bend.y), Point(x, end.y))
 
@@ -216,7 +217,7 @@ def _ending(way: tuple[Point, ...], x: float) -> tuple[Point, ...]:
 def _nodes(
     boxes: Sequence[Box], lines: Sequence[Line], frames: Sequence[int | None], spacing: Spacing
 ) -> Iterator[dict[str, Any]]:
-    """The boxes, the labels, the frames: that is how they are numbered."""
+    """Yield the nodes of the boxes, the labels and the frames, in the order of their numbers."""
     fine, ends = spacing.fineness, spacing.ends
     sizes = [Size(box.size.width, box.size.height + 2 * ends) for box in boxes]
     sizes += [line.label for line in lines]
@@ -234,7 +235,7 @@ def _nodes(
 def _frames_of_labels(
     boxes: Sequence[Box], lines: Sequence[Line], frames: Sequence[int | None]
 ) -> Iterator[int | None]:
-    """For each line, the innermost frame that has both its ends."""
+    """Yield the innermost frame of each line that contains both its ends."""
 
     def around(frame: int | None) -> Iterator[int | None]:
         while frame is not None:
@@ -248,7 +249,7 @@ def _frames_of_labels(
 
 
 def _edges(boxes: Sequence[Box], lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
-    """Each line in two halves, which meet the label above and below in its middle."""
+    """Yield each line in two halves, which meet the middle of the label from above and below."""
     for label, line in enumerate(lines, len(boxes)):
         above, below = (
             {"offset": {"side": side, "t": 0.0}}

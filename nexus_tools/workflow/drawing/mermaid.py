@@ -1,4 +1,4 @@
-"""A picture of a workflow in Mermaid, which lays out by itself: for Markdown that others show."""
+"""The Mermaid drawing of a workflow, for Markdown renderers that do the layout."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ MAX_PORTS = 40
 
 
 def draw_mermaid(document: Document, states: Mapping[str, VertexState] | None = None) -> str:
-    """The text of a `flowchart`; `states` color the vertices by what has come of their runs.
+    """Return the text of a `flowchart`; `states` color the vertices by the phases of their runs.
 
     Mermaid itself draws at most 500 edges unless its host allows more.
     """
@@ -51,7 +51,7 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _block(picture: Picture, number: int | None, indent: str) -> Iterator[str]:
-    """The vertices of a block and the blocks in it; None is the workflow."""
+    """Yield the vertices of a block and its inner blocks; None is the workflow."""
     for inner, block in enumerate(picture.blocks):
         if block.parent == number:
             yield f'{indent}subgraph b{inner} ["{_escaped(block.title)}"]'
@@ -77,12 +77,12 @@ def _edge_text(edge: DrawnEdge) -> str:
 
 
 def _is(vertex: DrawnVertex, name: str) -> bool:
-    """Whether a class fits; phases go before what a vertex is."""
+    """Return whether a class applies to a vertex; the phase has priority."""
     if vertex.phase:
         return vertex.phase == name
     return {"chain": vertex.is_on_chain, "unknown": not vertex.is_declared}.get(name, False)
 
 
 def _escaped(text: str) -> str:
-    """Text in quotes: whatever could be markup is given by its number."""
+    """Return quoted text in which possible markup is escaped by its character number."""
     return re.sub(r"[!-'*+;-?\[-^`{-~]", lambda found: f"#{ord(found[0])};", text)

@@ -1,4 +1,4 @@
-"""What a picture of a workflow shows, in words: the same for SVG, terminal and Mermaid."""
+"""The content of a drawing of a workflow, shared by SVG, terminal and Mermaid."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ from nexus_tools.workflow.drawing.text import cells, head_of
 
 
 class Phase(StrEnum):
-    """How far the runs of a vertex are, what matters most first."""
+    """The phase of a vertex's runs, most important first."""
 
     FAILED = "failed"
     RUNNING = "running"
@@ -30,13 +30,13 @@ class Phase(StrEnum):
 
     @property
     def symbol(self) -> str:
-        """A character, so that nobody has to tell colors apart."""
+        """A character, so that no one has to distinguish colors."""
         return {"failed": "✗", "running": "▸", "waiting": "○", "settled": "✓"}[self.value]
 
 
 @dataclass(frozen=True, slots=True)
 class VertexState:
-    """How many runs of a vertex are in which phase."""
+    """The number of a vertex's runs in each phase."""
 
     waiting: int = 0
     running: int = 0
@@ -44,7 +44,7 @@ class VertexState:
     failed: int = 0
 
     def counts(self) -> Iterator[tuple[Phase, int]]:
-        """The phases that there are, what matters most first."""
+        """Yield the phases with runs and their counts, most important first."""
         for phase in Phase:
             count: int = getattr(self, phase.value)
             if count:
@@ -52,17 +52,19 @@ class VertexState:
 
     @property
     def phase(self) -> Phase | None:
-        """What matters most; None where nothing has come yet."""
+        """The most important phase, or None without runs."""
         return next((phase for phase, _ in self.counts()), None)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnVertex:
-    """A vertex: its texts are fit to be printed. Only edges name it unless `is_declared`.
+    """A vertex with printable texts; an undeclared one is only named by edges.
 
-    `entries` are entry ports, `results` output ports of the workflow, both with the names that
-    the dialect gives them; `block` is the number of the innermost block around it. Without `state`
-    nothing is known of its runs.
+    `entries` are entry ports, and `results` output ports of the workflow, both with their names of
+    the
+    dialect. `block` is the number of the innermost block around it. Without `state`, nothing is
+    known
+    of its runs.
     """
 
     name: str
@@ -76,11 +78,11 @@ class DrawnVertex:
 
     @property
     def phase(self) -> Phase | None:
-        """What matters most of its state."""
+        """The most important phase of its state."""
         return self.state.phase if self.state else None
 
     def counts(self) -> list[tuple[Phase, int]]:
-        """How many of its runs are in which phase, as far as they are known."""
+        """Return the number of its runs in each phase, as far as they are known."""
         return list(self.state.counts()) if self.state else []
 
 
@@ -88,8 +90,9 @@ class DrawnVertex:
 class DrawnEdge:
     """All edges of a kind from a variant of a vertex to another vertex, drawn as one line.
 
-    `source` and `target` are numbers of vertices; `ports` has an output and an input port for each
-    edge of the document.
+    `source` and `target` are numbers of vertices. `ports` has an output and an input port for each
+    edge
+    of the document.
     """
 
     source: int
@@ -111,7 +114,7 @@ class DrawnEdge:
         return f"{self.variant} · {self.kind.value.replace('_', ' ')}"
 
     def port_text(self, length: int) -> str:
-        """Which ports it connects, in a text of at most that many columns, or how many."""
+        """Return the connected ports in at most `length` columns, or their number."""
         text = ", ".join(one if one == other else f"{one} → {other}" for one, other in self.ports)
         if len(self.ports) == 1 or cells(text) <= length:
             return head_of(text, length)
@@ -120,7 +123,7 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class DrawnBlock:
-    """A block, and the number of the one around it."""
+    """A block, and the number of its parent."""
 
     title: str
     parent: int | None
@@ -128,7 +131,7 @@ class DrawnBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The vertices, edges and blocks of a document, in its order; their texts can be printed."""
+    """The vertices, edges and blocks of a document, in its order, with printable texts."""
 
     vertices: tuple[DrawnVertex, ...]
     edges: tuple[DrawnEdge, ...]
@@ -140,7 +143,7 @@ class Picture:
         label: Callable[[DrawnEdge], Size],
         spacing: Spacing,
     ) -> Layout:
-        """Where all this goes if vertices and labels have these sizes."""
+        """Return the layout for given sizes of vertices and labels."""
         return lay_out(
             [Box(size(vertex), vertex.block) for vertex in self.vertices],
             [
@@ -152,7 +155,7 @@ class Picture:
         )
 
     def sentences(self) -> Iterator[str]:
-        """The picture in words, for those who do not see it."""
+        """Yield a textual description of the picture, for screen readers."""
         yield f"A workflow of {len(self.vertices)} vertices"
         for vertex in self.vertices:
             yield ", ".join(
@@ -170,10 +173,10 @@ class Picture:
 
 
 def picture_of(document: Document, states: Mapping[str, VertexState] | None = None) -> Picture:
-    """The picture of any document, whether it obeys the rules or not.
+    """Return the picture of any document, whether it obeys the rules or not.
 
-    Blocks are in it where they nest and are left as they ought to be. `states` are those of the
-    vertices with runs, by name.
+    Blocks are included if they nest correctly. `states` are those of the vertices with runs, by
+    name.
     """
     structure = structure_of(document)
     nests = not structure.problems
@@ -218,7 +221,7 @@ def _edges(document: Document, numbers: Mapping[str, int]) -> Iterator[DrawnEdge
 
 
 def _input_names(document: Document) -> dict[str, dict[str, str]]:
-    """For each vertex, the ports that inputs of the dialect feed, and the names of those."""
+    """Return for each vertex the ports that inputs of the dialect feed, and their names."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for each in document.inputs:
         for target in each.targets:

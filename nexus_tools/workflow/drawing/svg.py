@@ -1,7 +1,7 @@
-"""A picture of a workflow in SVG, which is read in light and in dark.
+"""The SVG drawing of a workflow, readable in light and in dark.
 
-It has no script, no ids and no reference to anything outside, so that it can stand in a page as it
-is, beside others. A page finds a vertex by `data-vertex` and colors it by the class of its phase.
+It has no script, no IDs and no external references, so that it can be embedded in a page several
+times. A page finds a vertex by `data-vertex` and colors it by the class of its phase.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,7 +84,7 @@ MAX_SENTENCES = 100
 
 
 def draw_svg(document: Document, states: Mapping[str, VertexState] | None = None) -> str:
-    """The file; `states` color the vertices by what has come of their runs."""
+    """Return the SVG file; `states` color the vertices by the phases of their runs."""
     picture = picture_of(document, states)
     return "\n".join(_file(picture, picture.layout(_vertex_size, _label_size, SPACING))) + "\n"
 
@@ -115,7 +115,7 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
 
 
 def _style() -> str:
-    """The rules in light colors, and once more for viewers that know custom properties."""
+    """Return the rules in light colors, and again for viewers that support custom properties."""
     plain, variable = [], []
     for rule in RULES.strip().splitlines():
         selector, _, body = rule.removesuffix(" }").partition(" { ")
@@ -145,7 +145,7 @@ def _style() -> str:
 
 
 def _rows(vertex: DrawnVertex) -> Iterator[str]:
-    """What stands below the name."""
+    """Yield the rows below the name."""
     yield tail_of(vertex.fqn, MAX_ROW) if vertex.is_declared else "not in the document"
     if vertex.entries:
         yield head_of(f"→ {', '.join(vertex.entries)}", MAX_ROW)
@@ -220,7 +220,7 @@ def _edge(picture: Picture, edge: DrawnEdge, route: Route) -> Iterator[str]:
 
 
 def _path(points: tuple[Point, ...], *, is_many: bool) -> Iterator[str]:
-    """A line along points, with round corners."""
+    """Yield a line along points, with round corners."""
     steps = [f"M{_number(points[0].x)} {_number(points[0].y)}"]
     for (before, corner), (_, after) in pairwise(pairwise(points)):
         radius = min(CORNER, _length(before, corner) / 2, _length(corner, after) / 2)
@@ -247,7 +247,7 @@ def _head(neck: Point, end: Point) -> str:
 
 
 def _bar(points: tuple[Point, ...]) -> str:
-    """A bar across the line, where it leaves the loop."""
+    """Return a bar across the line, where it leaves the loop."""
     at = _towards(points[0], points[1], 6)
     return f'<path class="line" d="M{_number(at.x - 5)} {_number(at.y)}h10"/>'
 

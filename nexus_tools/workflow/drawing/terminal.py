@@ -1,7 +1,7 @@
-"""A picture of a workflow in characters, as wide as the terminal and no wider.
+"""The terminal drawing of a workflow in characters, at most as wide as the terminal.
 
-A picture that has no room has shorter texts, then names alone; where they have none, it is a list.
-Where lines would lie on each other, it is the same: no picture is better than a wrong one.
+If the drawing does not fit, it gets shorter texts, then only names, and finally becomes a list. The
+same happens if lines would overlap, because a list is better than a misleading drawing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ Rows = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """How much is shown: which rows of a vertex, how long they and labels may be, how far apart."""
+    """A level of detail: the rows of a vertex, the length of rows and labels, and the spacing."""
 
     all_rows: Callable[[DrawnVertex, int], Rows]
     max_text: int
@@ -68,9 +68,9 @@ class _Detail:
 def draw_terminal(
     document: Document, width: int, states: Mapping[str, VertexState] | None = None
 ) -> Text:
-    """Text for rich, no line of which has more than `width` columns.
+    """Return text for rich whose lines have at most `width` columns.
 
-    `states` color the vertices by what has come of their runs.
+    `states` color the vertices by the phases of their runs.
     """
     picture = picture_of(document, states)
     few = len(picture.vertices) <= MANY_VERTICES
@@ -160,7 +160,7 @@ def _edge_style(edge: DrawnEdge) -> str:
 
 
 def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
-    """Which characters a half of a line has: what is there many times is drawn heavy."""
+    """Return the characters of half a line; values with many instances are drawn heavy."""
     if edge.kind is kind_of_many:
         return LINES["heavy"]
     if edge.is_error:
@@ -171,7 +171,7 @@ def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
 def _draw_line(
     grid: Grid, points: tuple[Point, ...], characters: str, style: str
 ) -> tuple[tuple[int, int], str]:
-    """Where the line ends, and the head that it could have there."""
+    """Draw a line, and return its end and its possible arrow head."""
     is_down = points[0].y < points[-1].y
     places = [(int(point.x), int(point.y)) for point in points]
     # Of the rows between two boxes the first begins where one ends, and the last before the other.
@@ -186,7 +186,7 @@ def _draw_line(
 
 
 def _list(picture: Picture, width: int) -> Text:
-    """A line for each vertex, and below it one for each of its edges."""
+    """Return a line for each vertex, followed by one for each of its edges."""
     lines: list[Text] = []
     outgoing: dict[int, list[DrawnEdge]] = {}
     for edge in picture.edges:

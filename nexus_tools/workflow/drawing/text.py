@@ -1,15 +1,15 @@
-"""How wide texts are in a terminal, and texts that are cut to a width."""
+"""The width of text in a terminal, and the truncation of text to a width."""
 
 from rich.cells import cell_len
 
 
 def cells(text: str) -> int:
-    """How many columns a text takes: Chinese characters, say, take two each."""
+    """Return the number of columns of a text; for example, Chinese characters take two."""
     return cell_len(text)
 
 
 def head_of(text: str, width: int) -> str:
-    """A text of at most that width, which has lost its end."""
+    """Return the start of a text, truncated to `width` columns."""
     if cell_len(text) <= width:
         return text
     end = min(len(text), width)
@@ -19,9 +19,9 @@ def head_of(text: str, width: int) -> str:
 
 
 def tail_of(text: str, width: int) -> str:
-    """A text of at most that width, which has lost its beginning: of an FQN the end tells more.
+    """Return the end of a text within `width` columns, because the end of an FQN is specific.
 
-    It begins with a whole part, unless little were left.
+    It starts with a whole label, unless little would be left.
     """
     if cell_len(text) <= width:
         return text

@@ -1,4 +1,7 @@
-"""What tools take and give, and whether they fit together as a workflow joins them."""
+"""The interfaces of tools, and the checks whether the tools of a workflow are compatible.
+
+Begin with `lint`.
+"""
 
 from nexus_tools.workflow.interfaces.lint import ToolFacts, lint_interfaces
 from nexus_tools.workflow.interfaces.shape import ANY, LIST, TEXT, Shape, shape_of_type

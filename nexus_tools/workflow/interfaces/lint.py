@@ -1,7 +1,7 @@
-"""Whether tools fit together as a workflow joins them: what the registry says against a document.
+"""The checks of a document against the registered tools that it uses.
 
-Only what is certain is reported. Two schemas never match if they have no JSON type in common; of
-what else they say, values decide.
+Only certain problems are reported. Two schemas are incompatible if they have no JSON type in
+common; anything else depends on values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,10 +32,11 @@ _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """What the registry knows of a tool; `leaders` is None if it accepts any.
+    """The registry's facts about a tool; `leaders` is None if it accepts any leader.
 
-    `is_proven` is whether the domain in its name knows its owner, `signs` whether its answers are
-    closed with its signature alone.
+    `is_proven` is whether the domain in its name lists its owner. `signs` is whether only its
+    signature
+    can settle its answers.
     """
 
     definition: ToolDefinition
@@ -54,11 +55,12 @@ def lint_interfaces(
     *,
     strict: bool = False,
 ) -> list[Violation]:
-    """What is wrong between a document and the tools that it names, by FQN; none if nothing is.
+    """Return the violations between a document and its tools, by FQN; empty if there are none.
 
-    `leaders` are those that are to be named for an execution; without any it is looked whether
-    there are any that can be. `caps_mist` is what a run of a tool may cost, by FQN. `strict` makes
-    errors of warnings.
+    `leaders` are those of an execution. Without any, the check is whether suitable leaders exist.
+    `caps_mist` are the maximum costs of a run of a tool in MIST, by FQN. `strict` turns warnings
+    into
+    errors.
     """
     found = list(_Interfaces(document, tools, caps_mist or {}).violations(leaders))
     if strict:
@@ -67,7 +69,7 @@ def lint_interfaces(
 
 
 class _Interfaces:
-    """A document, and of each vertex what its tool takes and gives."""
+    """A document with the interface of each vertex's tool."""
 
     def __init__(
         self, document: Document, tools: Mapping[str, ToolFacts], caps_mist: Mapping[str, int]
@@ -85,7 +87,7 @@ class _Interfaces:
         }
 
     def violations(self, leaders: Sequence[str]) -> Iterator[Violation]:
-        """All of them, in the order of the document."""
+        """Yield all violations, in the order of the document."""
         for at, vertex in enumerate(self._document.vertices):
             pointer = f"/vertices/{at}"
             if vertex.fqn in self._tools:
@@ -202,7 +204,7 @@ class _Interfaces:
 def _vertex(
     vertex: Vertex, tool: ToolFacts, cap_mist: int | None, pointer: str
 ) -> Iterator[Violation]:
-    """What is wrong with the tool of a vertex as a whole."""
+    """Yield the violations of the tool of a vertex as a whole."""
     place = f"{pointer}/kind/tool_fqn"
     if not tool.is_active:
         yield Violation("inactive", f"{vertex.fqn} takes no invocations.", place)
@@ -232,14 +234,14 @@ def _targets(document: Document) -> Iterator[InputPort]:
 
 
 def _moved(kind: EdgeKind, shape: Shape) -> Shape:
-    """What an edge makes of the shape of its value."""
+    """Return the shape of a value after an edge."""
     if kind is EdgeKind.FOR_EACH:
         return shape.element
     return Shape.list_of(shape) if kind is EdgeKind.COLLECT else shape
 
 
 def _two_serve_all(listings: Iterable[frozenset[str]]) -> bool:
-    """Whether one or two leaders are enough for each of the tools to list one of them."""
+    """Return whether one or two leaders suffice so that each tool lists one of them."""
     distinct = set(listings)
     if not distinct:
         return True

@@ -1,4 +1,4 @@
-"""Which JSON types a schema lets through, as far as that is certain."""
+"""The JSON types that a schema accepts, as far as they are certain."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,10 @@ _NAMES = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "
 class Shape:
     """The types that a value may have, and those of the elements of a list.
 
-    It is a bound from above: a value that a schema lets through has one of the `types`, but a value
-    of one of them need not pass. So two shapes without a common type never match, and nothing else
-    is certain. `number` is a number with a fraction; a schema for numbers has `integer`, too.
+    It is an upper bound: a value that a schema accepts has one of the `types`, but a value of one
+    of
+    them may still be invalid. So only two shapes without a common type are certainly incompatible.
+    `number` is a number with a fraction; a schema for numbers also has `integer`.
     """
 
     types: frozenset[str] = _ALL
@@ -25,13 +26,13 @@ class Shape:
 
     @classmethod
     def of(cls, document: SchemaDocument, pointer: str = "") -> "Shape":
-        """The shape of a subschema."""
+        """Return the shape of a subschema."""
         place, schema = document.target(pointer)
         return cls(_types(document, pointer, frozenset()), lambda: _items(document, place, schema))
 
     @classmethod
     def list_of(cls, element: "Shape") -> "Shape":
-        """The shape of lists with such elements."""
+        """Return the shape of lists with such elements."""
         return cls(frozenset(("array",)), lambda: element)
 
     @property
@@ -40,7 +41,7 @@ class Shape:
         return self._element() if self._element else Shape()
 
     def may_be(self, other: "Shape") -> bool:
-        """Whether a value of this shape may be one of the other: False is certain."""
+        """Return False if no value of this shape can have the other shape."""
         return bool(self.types & other.types)
 
     def __or__(self, other: "Shape") -> "Shape":
@@ -90,7 +91,7 @@ def _type_of(value: Any) -> str:
 
 
 def _items(document: SchemaDocument, pointer: str, schema: Any) -> Shape:
-    """The shape of the elements of lists that pass; any where the schema says it in another way."""
+    """Return the shape of list elements, or any shape if the schema is too complex."""
     if isinstance(schema, bool) or "prefixItems" in schema:
         return ANY
     if "items" in schema:
@@ -104,10 +105,10 @@ def _items(document: SchemaDocument, pointer: str, schema: Any) -> Shape:
 
 
 def shape_of_type(kind: Any) -> Shape:
-    """What is known of the JSON of values of a Python type, or of a JSON schema.
+    """Return the shape of the JSON of a Python type, or of a JSON schema.
 
-    A type is what pydantic makes a schema of, or a class with `parse`, whose JSON is text. Raises
-    `UsageError` (`input_type_unknown`), or `ValidationError` (`schema_invalid`).
+    A type is any type for which pydantic makes a schema, or a class with `parse`, whose JSON is a
+    string. Raises `UsageError` (`input_type_unknown`), or `ValidationError` (`schema_invalid`).
     """
     if isinstance(kind, Mapping):
         return Shape.of(SchemaDocument.parse(dict(kind)))

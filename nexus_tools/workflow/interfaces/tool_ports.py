@@ -1,4 +1,4 @@
-"""The ports of a tool as its schemas describe them, for those who join it with others."""
+"""The ports of a tool as its schemas describe them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One port: what may be in it, and whether it is always there."""
+    """One port: its shape, and whether it is always present."""
 
     shape: Shape = ANY
     is_required: bool = True
@@ -30,14 +30,14 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of an input or a variant; `is_open` if its schema names not all of them."""
+    """The ports of an input or a variant; `is_open` if its schema allows other ports."""
 
     named: Mapping[str, Port]
     is_open: bool = False
 
     @classmethod
     def of(cls, document: SchemaDocument, pointer: str = "") -> "Ports":
-        """The ports that an object schema describes."""
+        """Return the ports that an object schema describes."""
         pointer, schema = document.target(pointer)
         assert isinstance(schema, dict)
         required = schema.get("required", ())
@@ -50,12 +50,12 @@ class Ports:
         return cls(named, bool(schema.get("additionalProperties", False)))
 
     def get(self, name: str) -> Port | None:
-        """The port of that name; None if there is none for sure."""
+        """Return the port of that name, or None if it certainly does not exist."""
         return self.named.get(name) or (Port(is_required=False) if self.is_open else None)
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The names of the ports that are always there."""
+        """The names of the ports that are always present."""
         return tuple(name for name, port in self.named.items() if port.is_required)
 
 
@@ -64,9 +64,9 @@ FAILED = Ports({"reason": Port(TEXT), "detail": Port(TEXT)})
 
 
 class ToolPorts:
-    """What a tool takes, and its variants with what they give, `_err_eval` included.
+    """The input ports of a tool, and its variants with their ports, `_err_eval` included.
 
-    Raises `ValidationError` with code `schema_invalid` if the schemas break the rules of tools.
+    Raises `ValidationError` with code `schema_invalid` if the schemas violate the rules of tools.
     """
 
     def __init__(self, tool: HasSchemas) -> None:
@@ -78,11 +78,11 @@ class ToolPorts:
         }
 
     def variant(self, name: str) -> Ports | None:
-        """The ports of a variant; None if there is none of that name."""
+        """Return the ports of a variant, or None if it does not exist."""
         return FAILED if name == ERR_EVAL else self.variants.get(name)
 
     def mismatch(self, port: str, value: Any) -> str:
-        """What is wrong with a value for an input port; empty if nothing is."""
+        """Return the problem of a value for an input port, or an empty string."""
         if self._validator is None:
             return ""
         try:
@@ -95,7 +95,7 @@ class ToolPorts:
 
     @cached_property
     def _validator(self) -> InterfaceValidator | None:
-        """Checks ports one by one; None where a port refers to what is said of all together."""
+        """The validator of single ports, or None if a port's schema depends on others."""
         alone = {
             key: self._tool.input_schema[key]
             for key in _ABOUT_PORTS

@@ -1,4 +1,7 @@
-"""What is wrong with a workflow, before anybody pays for it: every rule, and every place."""
+"""The linter of workflow documents, which reports every violated rule with its location.
+
+Begin with `lint`.
+"""
 
 from nexus_tools.workflow.linter.lint import lint
 

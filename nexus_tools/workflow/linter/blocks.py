@@ -1,4 +1,4 @@
-"""What is wrong with regions and loops, which the dialect lets nest, and with what enters them."""
+"""The rules for nested regions and loops, which the dialect allows, and for their inputs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ _SAID_BY_RULES = frozenset({"cycle", "breaks_nothing"})
 
 
 def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
-    """Blocks that do not nest, errors in the dialect, and values that later rounds lack."""
+    """Yield blocks that do not nest, errors of the dialect, and values missing in later rounds."""
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
         if problem.rule == "too_deep":
@@ -26,7 +26,7 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
 
 
 def _later_rounds(document: Document, structure: Structure) -> Iterator[Violation]:
-    """What enters a loop is there in its first round alone, unless it stays or is brought again."""
+    """Warn of values that exist only in the first round of a loop."""
     entering = []
     brought = set()
     for at, edge in enumerate(document.edges):

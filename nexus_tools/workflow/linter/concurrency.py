@@ -1,9 +1,9 @@
-"""Rules 14, 18 and 19: no cycle, and as many walks into each input port as it can take.
+"""Rules 14, 18 and 19: no cycle, and the right number of walks into each input port.
 
-The reference counts, for every entry group and every input port: each vertex on the way brings one
-walk, and as many more as its most forking variant has ports beyond the first; each input port on
-the way takes one. More than none left over is a race, less means that it is never reached. That is
-no proof either way (see `choices`), but it is what a document has to pass elsewhere.
+The reference counts, for every entry group and every input port. Each vertex on the way adds one
+walk, and one for each port of its most forking variant beyond the first. Each input port on the way
+takes one walk. A positive rest is a race, and a negative one means that the port is never reached.
+The count is not a proof in either direction (see `walks`), but other implementations require it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +16,9 @@ _MAX_NAMED = 10
 
 
 def cycles(graph: Graph) -> Iterator[Violation]:
-    """What breaks rule 14: nothing, or one cycle, of which a warning has the vertices.
+    """Yield a violation of rule 14 for one cycle, and a warning with its vertices.
 
-    The violation points at a vertex of it, where one of its edges leads there.
+    The violation points at a vertex of the cycle, at the end of one of its edges.
     """
     cycle = graph.cycle()
     if cycle:
@@ -29,7 +29,7 @@ def cycles(graph: Graph) -> Iterator[Violation]:
 
 
 def _told(cycle: Sequence[Link], first: Link) -> str:
-    """The way round, which is given backwards, from the vertex to which `first` leads."""
+    """Describe the cycle, given backwards, from the target vertex of `first`."""
     at = cycle.index(first)
     names = [link.edge.target.vertex for link in (*cycle[at::-1], *cycle[:at:-1])]
     more = names[_MAX_NAMED:] and [f"… ({len(names)} vertices)"]
@@ -37,7 +37,7 @@ def _told(cycle: Sequence[Link], first: Link) -> str:
 
 
 def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
-    """What breaks rules 18 and 19; the graph has no cycle."""
+    """Yield violations of rules 18 and 19; the graph must not have a cycle."""
     count = _Count(graph)
     for group, members in _groups(document, graph).items():
         ahead = graph.ahead(members)
@@ -61,7 +61,7 @@ def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
 
 
 def _groups(document: Document, graph: Graph) -> dict[str, list[int]]:
-    """The vertices of each entry group; groups of one name are one."""
+    """Return the vertices of each entry group; groups of the same name are merged."""
     groups: dict[str, list[int]] = {}
     for group in document.groups():
         known = [graph.vertices[name] for name in group.vertices if name in graph.vertices]
@@ -70,10 +70,11 @@ def _groups(document: Document, graph: Graph) -> dict[str, list[int]]:
 
 
 class _Count:
-    """How many walks there are on the way to a port, counted with as few masks as possible.
+    """The number of walks on the way to a port, counted with as few masks as possible.
 
-    A variant with k ports on the way makes k - 1 walks more: ports less variants. Of a vertex with
-    several forking variants only the most forking one counts, so each is counted by itself.
+    A variant with k ports on the way adds k - 1 walks, so walks are ports minus variants. If a
+    vertex
+    has several forking variants, only the most forking one counts, so these are counted separately.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -1,4 +1,4 @@
-"""The vertices and blocks of a document in an order in which each comes after what it waits for."""
+"""The topological order of the vertices and blocks of a document."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -11,14 +11,19 @@ from nexus_tools.workflow.linter.graph import Graph, Link, input_text
 
 
 class Course:
-    """What each vertex and each block waits for, by its name or number.
+    """The dependencies of each vertex and each block, by its name or number.
 
-    `into` has the ports of a vertex that edges lead to, with the links; a port that only `do_while`
-    edges lead to has none, since nothing comes in the first round. `needs` has the same of a block:
-    the ports of a region that get something from outside, of a loop those with `static` edges.
-    `again` has the ports that `do_while` edges lead to, `ends` how many vertices can end the loop
-    that a vertex can. By the number of an edge, `collects` has the region that it gathers, and
-    `scopes` the outermost block that waits for what it brings.
+    `into` has the ports of a vertex with edges, and their links. A port with only `do_while` edges
+    has
+    no links, since no value arrives in the first round. `needs` has the same for a block: the ports
+    of
+    a region with edges from outside, or those of a loop with `static` edges. `again` has the ports
+    with
+    `do_while` edges. `ends` has the number of vertices that can end the same loop as a vertex. By
+    the
+    number of an edge, `collects` has the collected region, and `scopes` the outermost block that
+    waits
+    for its value.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -54,18 +59,18 @@ class Course:
         self.order = _order(waits)
 
     def ports(self, vertex: str) -> list[InputPort]:
-        """All input ports that the document names."""
+        """Return all input ports that the document names."""
         return [*self.into[vertex], *self.entries[vertex], *self.constants[vertex]]
 
     def needed_by(self, vertex: str) -> list[InputPort]:
-        """The ports that have to have a value before the vertex runs, others' included."""
+        """Return the ports that need a value before the vertex runs, also those of others."""
         if vertex not in self._needed:
             needs = (port for block in self.around[vertex] for port in self.needs[block])
             self._needed[vertex] = [*self.ports(vertex), *needs]
         return self._needed[vertex]
 
     def links(self, vertex: str) -> list[Link]:
-        """The edges that bring what the vertex and the blocks around it wait for."""
+        """Return the edges on which the vertex and the blocks around it depend."""
         if vertex not in self._led:
             ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
             self._led[vertex] = [
@@ -74,25 +79,26 @@ class Course:
         return self._led[vertex]
 
     def rounds(self, link: Link) -> list[int]:
-        """The variants that do not take a link at once, but lead to the last round, which does.
+        """Return the variants that lead to another round, before the last round takes the link.
 
-        `judge` ends in `poor` until it ends in `good`: what leaves `judge.good` comes in the end.
+        `judge` ends in `poor` until it ends in `good`: an edge from `judge.good` is taken in the
+        end.
         """
         return self._rounds.get(link.variant, []) if link.index in self._leaves_loop else []
 
     def leads(self, vertex: str, other: str) -> bool:
-        """Whether there is a way from one vertex to another."""
+        """Return whether there is a path from one vertex to another."""
         numbers = self._graph.vertices
         before = self._graph.behind[numbers[other]] if other in numbers else 0
         return vertex in numbers and bool(before & self._graph.vertex_bit(numbers[vertex]))
 
     def pointer(self, port: InputPort) -> str:
-        """Where a port stands: at the first edge to it, or at its vertex."""
+        """Return the pointer of a port: of its first edge, or else of its vertex."""
         links = self.into[port.vertex].get(port) or self.again.get(port)
         return links[0].pointer("/to") if links else self.declared[port.vertex]
 
     def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
-        """The vertices that never run, and why, but for those that wait for one of them."""
+        """Yield vertices that never run, with a reason, unless they wait for one of them."""
         for vertex in self.declared:
             is_stuck = vertex not in self.order
             own = [link for links in self.into[vertex].values() for link in links]
@@ -116,7 +122,7 @@ class Course:
                 yield vertex, "no edge leads to it, and no entry group has it"
 
     def _awaiting(self, vertex: str) -> list[InputPort]:
-        """The ports of its blocks to which something leads that waits for itself."""
+        """Return the ports of its blocks whose sources wait for the vertex itself."""
         return [
             port
             for block in self.around[vertex]
@@ -125,7 +131,7 @@ class Course:
         ]
 
     def _drawn(self, vertex: str, ports: Collection[InputPort]) -> str:
-        """How a vertex came into a region that waits for one of its ports; nothing for heads."""
+        """Explain how a vertex entered a region that waits for its port; empty for heads."""
         edges = [link.edge for link in self._graph.links]
         for block in self.around[vertex]:
             for port in ports:
@@ -166,7 +172,7 @@ class Course:
 
 
 def _order(waits: TopologicalSorter[str | int]) -> dict[str | int, None]:
-    """Everything that does not wait for itself, or for something that does."""
+    """Return everything that is not on a cycle and does not depend on one."""
     with suppress(CycleError):  # It still gives what comes before the cycle.
         waits.prepare()
     order: dict[str | int, None] = {}

@@ -1,7 +1,6 @@
-"""Rules 1 to 13: what vertices, edges, ports, defaults and outputs may say beside each other.
+"""Rules 1 to 13: consistency of vertices, edges, ports, defaults and outputs.
 
-The messages are the reference's, and so is the order in which rules are checked: it stops at the
-first that is broken.
+The messages and the order of the rules are the reference's, which stops at the first violation.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from nexus_tools.workflow.linter.graph import (
 
 
 def declarations(document: Document, graph: Graph) -> Iterator[Violation]:
-    """What breaks rules 1 to 13."""
+    """Yield violations of rules 1 to 13."""
     yield from _groups(document)
     yield from _edges(document)
     yield from _vertices(document, graph)
@@ -146,7 +145,7 @@ def _loop_ends(document: Document) -> Iterator[Violation]:
 
 
 def _leaving(document: Document, kind: EdgeKind) -> dict[tuple[str, str], int]:
-    """The vertices and variants that edges of a kind leave, each with the first such edge."""
+    """Return the first edge of a kind of each vertex and variant that has one."""
     leaving: dict[tuple[str, str], int] = {}
     for at, edge in enumerate(document.edges):
         if edge.kind is kind:

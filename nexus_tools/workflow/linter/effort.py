@@ -1,4 +1,4 @@
-"""Steps that are too large for a transaction, so that the chain does not publish the workflow."""
+"""The rule for steps that are too large for a transaction, which the chain does not publish."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
-"""The graph that the rules of the reference speak of, with who leads to whom as bit sets.
+"""The graph of the reference's rules, with reachability as bit sets.
 
-There, vertices, variants, output ports and input ports are nodes, and `a.ok.sum -> b.x` is a path
-from `Vertex: a` over `Output variant: a.ok` and `Output port: a.ok.sum` to `Input port: b.x` and
-`Vertex: b`. An output port has one edge, so an edge stands for its port here: one that feeds
-several input ports counts as so many ports. A `do_while` edge goes to a vertex of its own,
-`b-do-while`, so that a loop is no cycle.
+In the reference, vertices, variants, output ports and input ports are nodes, and `a.ok.sum -> b.x`
+is a path from `Vertex: a` over `Output variant: a.ok` and `Output port: a.ok.sum` to `Input port:
+b.x` and `Vertex: b`. An output port has one edge there, so an edge stands for its port here, and a
+port with several edges counts as several ports. A `do_while` edge leads to a separate vertex,
+`b-do-while`, so that a loop is not a cycle.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _NEXT_ROUND = "-do-while"
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge of the document in the graph; `index` is its place in the document."""
+    """An edge of the document in the graph; `index` is its position in the document."""
 
     index: int
     edge: Edge
@@ -30,16 +30,16 @@ class Link:
 
     @property
     def kind(self) -> EdgeKind:
-        """What the edge does with its value."""
+        """The kind of the edge."""
         return self.edge.kind
 
     def pointer(self, end: str = "") -> str:
-        """Where the edge stands in the document; `end` is `/from` or `/to`."""
+        """Return the JSON pointer of the edge; `end` is `/from` or `/to`."""
         return f"/edges/{self.index}{end}"
 
 
 class Graph:
-    """Vertices as numbers, in the order in which the reference makes them; no edge is there twice.
+    """The numbered vertices, in the order of the reference, and edges without duplicates.
 
     `links[i]` has bit i of a bit set, variant j the bit `variant_bit(j)`, vertex k `vertex_bit(k)`.
     """
@@ -71,7 +71,7 @@ class Graph:
 
     @cached_property
     def ports(self) -> dict[InputPort, list[int]]:
-        """Of each input port that edges lead to, the links that do."""
+        """The links to each input port that has edges."""
         ports: dict[InputPort, list[int]] = {}
         for number, link in enumerate(self.links):
             ports.setdefault(link.port, []).append(number)
@@ -79,7 +79,7 @@ class Graph:
 
     @cached_property
     def leaving(self) -> list[list[int]]:
-        """Of each vertex, the links that leave it: those of its first variant first."""
+        """The links from each vertex, those of its first variant first."""
         leaving: list[list[int]] = [[] for _ in self.vertices]
         for number, link in enumerate(self.links):
             leaving[link.source].append(number)
@@ -89,7 +89,7 @@ class Graph:
 
     @cached_property
     def order(self) -> list[int]:
-        """The vertices, each behind all that lead to it; without those in or behind a cycle."""
+        """The vertices in topological order, without those on or after a cycle."""
         waits_for = [0] * len(self.vertices)
         for link in self.links:
             waits_for[link.target] += 1
@@ -103,7 +103,7 @@ class Graph:
         return order
 
     def cycle(self) -> list[Link]:
-        """The links of one cycle; none if the graph has no cycle."""
+        """Return the links of one cycle, or an empty list."""
         ordered = set(self.order)
         into = {link.target: link for link in self.links if link.source not in ordered}
         stuck = [link for link in self.links if link.target not in ordered]
@@ -118,15 +118,15 @@ class Graph:
         return list(way.values())[list(way).index(vertex) :]
 
     def vertex_bit(self, vertex: int) -> int:
-        """The bit of a vertex."""
+        """Return the bit of a vertex."""
         return 1 << (len(self.links) + len(self.variants) + vertex)
 
     def variant_bit(self, variant: int) -> int:
-        """The bit of a variant."""
+        """Return the bit of a variant."""
         return 1 << (len(self.links) + variant)
 
     def bits(self, numbers: Sequence[int]) -> int:
-        """The links, with their variants and the vertices that they leave."""
+        """Return the bits of the links, their variants and their source vertices."""
         together = 0
         for number in numbers:
             link = self.links[number]
@@ -135,10 +135,11 @@ class Graph:
 
     @cached_property
     def behind(self) -> list[int]:
-        """Of each vertex, the bits of everything that leads to it; the graph must have no cycle.
+        """The bits of everything that leads to each vertex; the graph must not have a cycle.
 
-        In such a graph, what lies on a path from `a` to `b` is what `a` leads to and what leads to
-        `b`: the reference lists all paths instead, which may be 2^n.
+        In such a graph, the nodes on paths from `a` to `b` are those reachable from `a` that also
+        lead to
+        `b`. The reference lists all paths instead, which may be 2^n.
         """
         behind = [0] * len(self.vertices)
         for vertex in self.order:
@@ -148,7 +149,7 @@ class Graph:
         return behind
 
     def ahead(self, vertices: Sequence[int]) -> int:
-        """The bits of everything that these vertices lead to, themselves included."""
+        """Return the bits of everything reachable from these vertices, themselves included."""
         met = set(vertices)
         ahead = 0
         todo = list(met)
@@ -162,27 +163,27 @@ class Graph:
 
 
 def reached_port(edge: Edge) -> InputPort:
-    """The input port that an edge leads to, with the vertex of the next round for `do_while`."""
+    """Return the target port of an edge, on the vertex of the next round for `do_while`."""
     if edge.kind is EdgeKind.DO_WHILE:
         return InputPort(edge.target.vertex + _NEXT_ROUND, edge.target.port)
     return edge.target
 
 
 def vertex_text(vertex: str) -> str:
-    """A vertex as messages name it."""
+    """Return the name of a vertex in messages."""
     return f"Vertex: {vertex}"
 
 
 def variant_text(port: OutputPort) -> str:
-    """The variant of an output port as messages name it."""
+    """Return the name of a port's variant in messages."""
     return f"Output variant: {port.vertex}.{port.variant}"
 
 
 def output_text(port: OutputPort) -> str:
-    """An output port as messages name it."""
+    """Return the name of an output port in messages."""
     return f"Output port: {port}"
 
 
 def input_text(port: InputPort) -> str:
-    """An input port as messages name it."""
+    """Return the name of an input port in messages."""
     return f"Input port: {port}"

@@ -1,4 +1,4 @@
-"""All violations of a document in one list."""
+"""The entry point of the linter, which combines all rules."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,12 +21,13 @@ MAX_GROUPS = 64
 
 
 def lint(document: Document, *, strict: bool = False) -> list[Violation]:
-    """Everything that is wrong with a document, none if nothing is; `strict` makes all errors.
+    """Return all violations of a document; `strict` turns warnings into errors.
 
-    Rules 1 to 25 come first, in the order in which the reference checks them: it reports the first
-    error alone, with the same message. Where it goes through a set, which has no order, it may
-    report another one. In documents of the dialect, what rules 18 to 25 are there for is checked by
-    what happens when they are executed.
+    Rules 1 to 25 come first, in the order in which the reference checks them. The reference reports
+    only the first error, with the same message. Where it iterates over an unordered set, it may
+    report
+    another one. In documents of the dialect, rules 18 to 25 are replaced by checks of their
+    execution.
     """
     violations = list(_violations(document))
     if strict:
@@ -62,5 +63,5 @@ def _too_many_groups(document: Document) -> Iterator[Violation]:
 
 
 def _hides_walks(violation: Violation) -> bool:
-    """Whether it makes no sense to say what a document would do if it were executed."""
+    """Return whether a violation makes the analysis of executions meaningless."""
     return violation.is_error or violation.rule == "names_nothing"

@@ -1,4 +1,4 @@
-"""What names nothing, and what is said twice: the reference lets both pass."""
+"""The rules for undefined and duplicate names, which the reference does not check."""
 
 from collections.abc import Hashable, Iterable, Iterator
 
@@ -11,9 +11,10 @@ _MAX_SUGGESTIONS = 20
 
 
 def naming(document: Document) -> Iterator[Violation]:
-    """Vertices and entry ports that are named and not there, names and values that are doubled.
+    """Yield undefined vertices and entry ports, and duplicate names and values.
 
-    What belongs to the dialect is an error, and in it whoever is not there; the rest a warning.
+    Violations of dialect features, and undefined vertices in the dialect, are errors; others are
+    warnings.
     """
     yield from _undeclared(document)
     yield from _inputs(document)
@@ -49,7 +50,7 @@ def _undeclared(document: Document) -> Iterator[Violation]:
 
 
 def _inputs(document: Document) -> Iterator[Violation]:
-    """An input is a name for entry ports; a port has one name at most."""
+    """Check that an input names entry ports, and that a port has at most one input."""
     ports = {
         InputPort(vertex.name, name) for vertex in document.vertices for name in vertex.entry_ports
     }
@@ -88,7 +89,7 @@ def _doubled(document: Document) -> Iterator[Violation]:
 
 
 def _outside_the_dialect(document: Document) -> Iterator[Violation]:
-    """A document that was not read can have fields that reading it would drop."""
+    """Report dialect fields in a document that was not parsed; parsing would drop them."""
     if document.has_dialect:
         return
     fields = [("/inputs", "inputs")] if document.inputs else []
@@ -109,7 +110,7 @@ def _outside_the_dialect(document: Document) -> Iterator[Violation]:
 
 
 def _repeated(values: Iterable[Hashable]) -> Iterator[int]:
-    """The places of those that were there before."""
+    """Yield the positions of values that occurred before."""
     met = set()
     for at, value in enumerate(values):
         if value in met:

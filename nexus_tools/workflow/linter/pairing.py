@@ -1,6 +1,6 @@
-"""Rules 20 to 25: what the reference allows of regions and loops, which is neither in another.
+"""Rules 20 to 25: the reference's rules for regions and loops, which must not nest.
 
-Documents of the dialect may nest them: there `structure` says what is allowed.
+Documents of the dialect may nest them; there `structure` checks the nesting.
 """
 
 from collections.abc import Iterator
@@ -19,15 +19,15 @@ _OF_BLOCKS = (EdgeKind.DO_WHILE, EdgeKind.BREAK, EdgeKind.FOR_EACH, EdgeKind.COL
 
 
 def pairing(document: Document, graph: Graph) -> Iterator[Violation]:
-    """What breaks rules 20 to 25; the graph has no cycle."""
+    """Yield violations of rules 20 to 25; the graph must not have a cycle."""
     yield from _regions(document, graph)
     yield from _loops(graph)
 
 
 def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
-    """Goes every way from the entry vertices, in the order of the reference, but none twice.
+    """Follow all paths from the entry vertices once, in the order of the reference.
 
-    A vertex is met inside a region or outside; by two ways, perhaps both.
+    A vertex is visited inside a region or outside, or both if there are two paths.
     """
     entered = dict.fromkeys(name for group in document.groups() for name in group.vertices)
     met: set[tuple[int, bool]] = set()
@@ -70,7 +70,7 @@ def _problem(kind: EdgeKind, is_inside: bool) -> tuple[int, str] | None:
 
 
 def _loops(graph: Graph) -> Iterator[Violation]:
-    """A loop has no edge of a block on the way from its head to its `do_while` edge."""
+    """Report loops with a block edge between their head and their `do_while` edge."""
     of_blocks = [number for number, link in enumerate(graph.links) if link.kind in _OF_BLOCKS]
     for number in of_blocks:
         link = graph.links[number]

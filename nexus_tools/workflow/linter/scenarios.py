@@ -1,6 +1,6 @@
-"""In which variant each vertex ends, in many executions at once: one bit for each of them.
+"""The scenarios: which variant each vertex ends in, with one bit per execution.
 
-Vertices that can end in one variant alone need no choice. With `a` ending in `x` or `y`, and `b` in
+Vertices that can end in only one variant need no choice. With `a` ending in `x` or `y`, and `b` in
 `p`, `q` or `r`, there are six scenarios, bit 0 on the right:
 
     a.x  010101     b.p  000011
@@ -23,10 +23,11 @@ _PRECISION = 8
 
 @dataclass(frozen=True, slots=True)
 class Scenarios:
-    """Sets of scenarios: `takes` has one for each variant of the graph.
+    """Sets of scenarios: `takes` has one set for each variant of the graph.
 
-    `choices` has those of each vertex that could end in several ways, by vertex and variant; `calm`
-    are the scenarios in which none ends in an error variant. With `are_all`, there are no others.
+    `choices` has the sets of each vertex with several variants, by vertex and variant. `calm` are
+    the
+    scenarios without error variants. With `are_all`, the scenarios are complete.
     """
 
     everything: int
@@ -37,10 +38,11 @@ class Scenarios:
 
 
 def scenarios_of(graph: Graph) -> Scenarios:
-    """All scenarios of a document, or if they are more than `MAX_SCENARIOS` some of them.
+    """Return all scenarios of a document, or a sample if there are more than `MAX_SCENARIOS`.
 
-    These are: every variant once, while all others end in their first one, and `_SAMPLES` random
-    ones, the same at each call. The order of the document makes no difference.
+    The sample has every variant once, while all other vertices end in their first one, and
+    `_SAMPLES`
+    random scenarios, the same at each call. The order of the document makes no difference.
     """
     options = _options(graph)
     counts = [len(variants) for variants in options.values()]
@@ -61,7 +63,7 @@ def scenarios_of(graph: Graph) -> Scenarios:
 
 
 def _options(graph: Graph) -> dict[str, list[str | None]]:
-    """How each vertex may end, best first: `None` where all its variants with edges are errors."""
+    """Return the possible ends of each vertex, best first; `None` if all are errors."""
     named: dict[str, list[str]] = {}
     for vertex, variant in graph.variants:
         named.setdefault(vertex, []).append(variant)
@@ -77,7 +79,7 @@ def _is_error(variant: str) -> bool:
 
 
 def _all(counts: Sequence[int]) -> tuple[int, list[list[int]]]:
-    """Every combination: how many, and the sets of each variant."""
+    """Return the number of all combinations, and the sets of each variant."""
     size = prod(counts)
     sets = []
     stretch = 1
@@ -105,7 +107,7 @@ def _some(counts: Sequence[int], names: Sequence[str]) -> tuple[int, list[list[i
 
 
 def _random_parts(random: Random, count: int) -> list[int]:
-    """The samples in so many parts of about the same size."""
+    """Partition the samples into `count` parts of about the same size."""
     rest = (1 << _SAMPLES) - 1
     parts = []
     for left in range(count, 1, -1):
@@ -115,7 +117,7 @@ def _random_parts(random: Random, count: int) -> list[int]:
 
 
 def _random_set(random: Random, chance: int) -> int:
-    """Samples for which a random number of `_PRECISION` bits is less than `chance`, all at once."""
+    """Return samples whose random number of `_PRECISION` bits is below `chance`, in parallel."""
     less, equal = 0, (1 << _SAMPLES) - 1
     for at in reversed(range(_PRECISION)):
         drawn = random.getrandbits(_SAMPLES)

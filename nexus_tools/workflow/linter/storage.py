@@ -1,4 +1,4 @@
-"""Values that are not in the document, and so not on chain: who can have them."""
+"""The rules for remote values, which are not in the document and not on chain."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from nexus_tools.workflow.document.violation import Severity, Violation
 
 
 def remote_values(document: Document) -> Iterator[Violation]:
-    """Default values that are elsewhere: leaders may fetch them, and contracts cannot."""
+    """Check remote default values, which leaders may fetch and contracts cannot."""
     vertices = {vertex.name: vertex for vertex in document.vertices}
     for at, default in enumerate(document.defaults):
         if default.storage is Storage.INLINE:

@@ -1,11 +1,11 @@
-"""Runs that starve, ports that get two values, and vertices that never run.
+"""The simulation of token flow: starving runs, races, and vertices that never run.
 
-The reference counts walks (`concurrency`), which is right for most documents and wrong for some: it
-cannot see that a run waits for a branch that is not taken. Here the vertices are gone through once,
-in their order, in all scenarios at the same time: a set of scenarios is a number, and "both `c.1`
-and `c.2` have a value" is an `&`. What is found happens in some scenario, so nothing is a false
-alarm. Where all scenarios can be listed, nothing is missed, but for what needs a vertex to end in
-different variants in two rounds or iterations, or a loop that several vertices can end.
+The reference counts walks (`concurrency`), which is wrong for some documents, because it cannot see
+that a run waits for a branch that is not taken. Here the vertices are visited once, in topological
+order, in all scenarios at the same time. A set of scenarios is a number, and "both `c.1` and `c.2`
+have a value" is an `&`. Every finding happens in some scenario, so there are no false alarms. If
+all scenarios can be listed, nothing is missed, except for problems in which a vertex ends in
+different variants in two rounds or iterations, or in which several vertices can end a loop.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -25,11 +25,13 @@ _MAX_ROUNDS = 16
 
 
 def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Violation]:
-    """Races, starving runs, and vertices that never run: each once, for a group that has it.
+    """Yield races, starving runs, and vertices that never run, each once, for one entry group.
 
-    The document has no cycle, its edges name vertices of it, and its blocks nest. All are warnings;
-    in the dialect, where they stand in for rules 18 and 19, races and vertices that never run are
-    errors.
+    The document must have no cycle, edges between existing vertices, and nested blocks. All
+    violations
+    are warnings. In the dialect, where they replace rules 18 and 19, races and vertices that never
+    run
+    are errors.
     """
     course = Course(document, graph, structure)
     scenarios = scenarios_of(graph)
@@ -69,9 +71,9 @@ def _members(document: Document) -> dict[str, set[str]]:
 
 
 def _at_once(course: Course, scenarios: Scenarios, members: set[str]) -> "_Passage":
-    """One scenario, in which all vertices end in all variants, and rounds bring what later ones do.
+    """Simulate one scenario in which all vertices end in all variants and feed later rounds.
 
-    What does not run there never does, if it is settled after `_MAX_ROUNDS`.
+    A vertex that does not run there never runs, if the result is stable after `_MAX_ROUNDS`.
     """
     every = Scenarios(1, 1, False, [1] * len(scenarios.takes), {})
     passage = _Passage(course, every, members)
@@ -83,11 +85,13 @@ def _at_once(course: Course, scenarios: Scenarios, members: set[str]) -> "_Passa
 
 
 class _Passage:
-    """What happens in each scenario once a group is invoked: by place, the set of scenarios.
+    """The simulation of an entry group: the set of scenarios for each vertex and port.
 
-    `filled` are the ports that get a value, `raced` those that get two, with the edges that bring
-    them, `starved` the vertices that get some of their values and lack one, of the port named, for
-    which nobody else has starved. `earlier` are the runs of rounds before, where they count.
+    `filled` are the ports that get a value. `raced` are those that get two, with their edges.
+    `starved`
+    are the vertices that get some of their values, with a missing port that no other starving
+    vertex
+    explains. `earlier` are the runs of previous rounds, if they count.
     """
 
     def __init__(
@@ -118,11 +122,11 @@ class _Passage:
 
     @property
     def is_settled(self) -> bool:
-        """Whether another round would bring nothing that was not brought before."""
+        """Whether another pass would change nothing."""
         return self.runs == self._earlier
 
     def race(self, port: InputPort) -> str:
-        """From where the two values are, and in which variants other vertices end for it."""
+        """Describe the sources of the two values, and the variants that lead to the race."""
         raced, into = self.raced[port]
         links = [link for link in into if self._sends(link) & raced & -raced]
         if len(links) < 2:  # The other one is a list, perhaps an empty one.
@@ -132,7 +136,7 @@ class _Passage:
         return f", from {both}{self._condition(port.vertex, raced, but=sources)}"
 
     def lack(self, vertex: str) -> tuple[InputPort, str]:
-        """A port that lacks a value, and which one has one, and in which variants others end."""
+        """Return a port without a value, and describe a port with one and the chosen variants."""
         starved, lacks = self.starved[vertex]
         scenario = starved & -starved
         own = self._course.into[vertex]
@@ -174,9 +178,9 @@ class _Passage:
                 break
 
     def _waits(self, link: Link) -> int:
-        """The scenarios in which a value comes for a run, or for a region that does not open.
+        """Return the scenarios in which a value arrives for a run, or for an unopened region.
 
-        What stays serves whatever begins, if anything does.
+        A static value serves every later start, if there is one.
         """
         scope = self._course.scopes.get(link.index)
         if scope is None:
@@ -184,14 +188,14 @@ class _Passage:
         return 0 if link.kind is EdgeKind.STATIC else self._brings(link) & ~self._opened[scope]
 
     def _lost_on_the_way(self, port: InputPort) -> int:
-        """The scenarios in which somebody starves who might feed the port."""
+        """Return the scenarios in which a possible source of the port starves."""
         links = self._course.into[port.vertex].get(port, ())
         return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
 
     def _doubts(self, link: Link) -> int:
-        """The scenarios of which it is not known whether an edge brings a value.
+        """Return the scenarios in which it is unknown whether an edge brings a value.
 
-        Where several vertices can end a loop and this one goes on, another may end it.
+        If several vertices can end a loop and this one continues, another one may end it.
         """
         doubts = self._unsure.get(link.edge.source.vertex, 0)
         if self._course.ends.get(link.edge.source.vertex, 1) > 1:
@@ -205,10 +209,11 @@ class _Passage:
         self._opened[block] = self._all(self.filled[port] for port in needs)
 
     def _meet(self, port: InputPort, links: list[Link]) -> int:
-        """The scenarios in which some edge brings a value; when two do, they race.
+        """Return the scenarios in which some edge brings a value, and record races.
 
-        They do if both come, or both stay: what comes goes before what stays. What the edges out of
-        one region bring is one list: there, two elements of one iteration race.
+        Two values race if both move or both are static, because a moving value has priority. The
+        values of
+        edges out of one region form one list. There, two elements of one iteration race.
         """
         raced = 0
         met = {False: 0, True: 0}
@@ -232,12 +237,12 @@ class _Passage:
         return met[False] | met[True]
 
     def _brings(self, link: Link) -> int:
-        """The scenarios in which an edge brings a value: what is gathered always comes."""
+        """Return the scenarios in which an edge brings a value; a collected list always arrives."""
         region = self._course.collects.get(link.index)
         return self._sends(link) if region is None else self._opened[region]
 
     def _sends(self, link: Link) -> int:
-        """The scenarios in which the variant is taken that an edge leaves, in the last round."""
+        """Return the scenarios in which the variant of an edge is taken, in the last round."""
         takes = self._scenarios.takes
         taken = self._any(takes[other] for other in self._course.rounds(link))
         return self.runs.get(link.edge.source.vertex, 0) & (takes[link.variant] | taken)
@@ -245,9 +250,9 @@ class _Passage:
     def _condition(
         self, vertex: str, met: int, *, among: int = -1, but: Container[str] = ()
     ) -> str:
-        """What has to be chosen so that a scenario is one of those that were met.
+        """Describe the choices that make a scenario one of those in `met`.
 
-        It begins with one of them, and leaves out whatever makes no difference.
+        It starts with one scenario, and omits choices that make no difference.
         """
         scenario = met & -met
         chosen = [

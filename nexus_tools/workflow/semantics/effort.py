@@ -1,4 +1,4 @@
-"""The effort of the steps of a workflow, counted as the chain counts it.
+"""The effort of the steps of a workflow, counted as on chain.
 
 The unit is about ten Move instructions. The chain does not publish a workflow with a step whose
 effort is above `MOST_EFFORT`. Source: `effort.move`, and `check_effort` in `dag.move`.
@@ -38,7 +38,7 @@ _BROUGHT_EFFORT, _ANSWER_PORT_EFFORT, _START_EFFORT = 2, 2, 30
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Edges that one step follows together: those of a variant, or the lists of a region."""
+    """The edges that one step follows together: those of a variant, or the lists of a region."""
 
     edges: tuple[PlannedEdge, ...]
     region: int | None

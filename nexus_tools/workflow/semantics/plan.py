@@ -1,9 +1,9 @@
-"""The plan of a workflow: what the semantics needs of a document, each edge with where it leads.
+"""The plan of a workflow: the document in the form that the semantics needs.
 
-A value goes from the run of one path to a *place*: `path[:keeps]`, one more in the last number for
-`do_while`, a 0 for each loop that the edge enters, up to the first region that it enters (for
-`static` edges: the first block). That one is the `scope` of the edge: the value is kept there once,
-and serves all that is inside. Without a scope the place is a single run.
+A value moves from the run of one path to a *place*. That is `path[:keeps]`, with the last number
+incremented for `do_while`, and a 0 for each loop that the edge enters, up to the first region that
+it enters (for `static` edges: the first block). That block is the `scope` of the edge: the value is
+stored there once, and serves all runs inside. Without a scope, the place is a single run.
 """
 
 from collections import defaultdict
@@ -29,9 +29,10 @@ from nexus_tools.workflow.document.violation import Violation, violations_error
 class PlannedEdge:
     """An edge with the place to which it brings values.
 
-    `rounds` are the positions in a path where a 0 has to stand for what this edge brings to serve
-    it; `element` is the position of the number that picks the element of a list (`for_each`).
-    `left` is the region that a `collect` edge gathers.
+    `rounds` are the positions in a path that must be 0 so that the value of this edge serves it.
+    `element` is the position of the number that selects the element of a list (`for_each`). `left`
+    is
+    the region that a `collect` edge gathers.
     """
 
     number: int
@@ -47,18 +48,18 @@ class PlannedEdge:
 
     @property
     def origin(self) -> str | int:
-        """What brings the value: a vertex, or for `collect` the region."""
+        """The source of the value: a vertex, or the region for `collect`."""
         return self.source.vertex if self.left is None else self.left
 
     def place(self, path: tuple[int, ...]) -> tuple[int, ...]:
-        """The path of the run, or of the block's instance, to which a run of `path` brings it."""
+        """Return the path of the target run, or of the block instance, for a run of `path`."""
         kept = path[: self.keeps]
         if self.kind is EdgeKind.DO_WHILE:
             kept = (*kept[:-1], kept[-1] + 1)
         return kept + (0,) * self.zeros
 
     def reaches(self, path: tuple[int, ...]) -> bool:
-        """Whether the edge can bring something to this path, or into this instance of a block."""
+        """Return whether the edge can bring a value to this path, or into this block instance."""
         if self.kind is EdgeKind.STATIC:
             return True
         if self.kind is EdgeKind.DO_WHILE:
@@ -68,11 +69,11 @@ class PlannedEdge:
 
 @dataclass(frozen=True, slots=True)
 class PlannedVertex:
-    """A vertex with its ports, in which `into` has the edges of each, and the blocks around it.
+    """A vertex with its ports and the blocks around it; `into` has the edges of each port.
 
     Ports are in the order of their names, in which tools sign them.
 
-    `constants` are ports with a default value, `entries` are entry ports.
+    `constants` are ports with a default value, and `entries` are entry ports.
     """
 
     vertex: Vertex
@@ -100,9 +101,10 @@ class PlannedVertex:
 class PlannedBlock:
     """A block; its `depth` is the position of its number in the path of a run inside.
 
-    An instance opens when its `needs` are there: for a region all ports that edges from outside
-    lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
-    each iteration, and the `starts` of a loop may: vertices and regions that wait for nothing from
+    An instance opens when its `needs` are available: for a region all ports with edges from
+    outside,
+    for a loop those with `static` edges. Then the `cursors` of a region start, one run for each
+    iteration, and the `starts` of a loop may start: vertices and regions that wait for nothing from
     inside. `collects` are the ports that get a list when a region closes.
     """
 
@@ -116,13 +118,13 @@ class PlannedBlock:
 
     @property
     def depth(self) -> int:
-        """How many blocks are around it."""
+        """The number of blocks around it."""
         return len(self.around)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is executed; `region` of a vertex or block is the innermost region around it."""
+    """An executable workflow; `region` of a vertex or block is the innermost region around it."""
 
     vertices: Mapping[str, PlannedVertex]
     blocks: tuple[PlannedBlock, ...]
@@ -131,7 +133,7 @@ class Plan:
 
 
 def plan_of(document: Document) -> Plan:
-    """The plan of a document whose blocks nest and whose edges name vertices.
+    """Return the plan of a document whose blocks nest and whose edges name existing vertices.
 
     Raises `ValidationError` (`workflow_invalid`) for others, with all `violations` in its details.
     """
@@ -273,7 +275,7 @@ class _Planner:
         )
 
     def _cursors(self, region: int) -> Iterator[str]:
-        """The heads of which each iteration starts as soon as the region is open."""
+        """Yield the heads whose iterations start as soon as the region is open."""
         entering = {edge.number: edge for edge in self._entering[region]}
         brought = {edge.target for edge in entering.values()}
         moved = {edge.target for edge in entering.values() if edge.kind is not EdgeKind.STATIC}
@@ -291,10 +293,11 @@ class _Planner:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:
-        """The vertices and regions that wait for nothing from inside the loop.
+        """Yield the vertices and regions that wait for nothing from inside the loop.
 
-        Only those can start by its opening, all others do by what comes later. None of them has a
-        region in between.
+        Only these can start when the loop opens; later values start all others. None of them has a
+        region
+        in between.
         """
         region = self._region(self._ancestors[loop])
         brought = {edge.target for edge in self._entering[loop]}
@@ -312,6 +315,6 @@ class _Planner:
                 yield number
 
     def _fed(self, name: str) -> set[InputPort]:
-        """The ports of a vertex to which nothing but edges brings values."""
+        """Return the ports of a vertex whose only sources are edges."""
         given = {*self._declared[name].entry_ports, *self._constants[name]}
         return {edge.target for edge in self._into[name] if edge.target.port not in given}

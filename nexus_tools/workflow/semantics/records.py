@@ -1,4 +1,4 @@
-"""What is known of an execution: a flat map of small records, and what can be told from them."""
+"""The records of an execution: a flat map of small records, and queries on it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ Instance = tuple[int, Path]
 
 
 class RunPhase(IntEnum):
-    """How far a run is."""
+    """The phase of a run."""
 
     WAITING = 0
     READY = 1
@@ -44,7 +44,7 @@ class Brought:
 
 @dataclass(slots=True)
 class RunRecord:
-    """What is known of one run: what edges brought to it alone, and how far it is."""
+    """The record of one run: the values that edges brought to this run, and its phase."""
 
     brought: dict[str, Brought] = field(default_factory=dict)
     phase: RunPhase = RunPhase.WAITING
@@ -54,7 +54,7 @@ class RunRecord:
 
 @dataclass(slots=True)
 class Cursor:
-    """The iterations of a head: those from `next` to `count` have not been requested."""
+    """The iterations of a head; those from `next` to `count` have not been requested."""
 
     count: int
     parallel: int
@@ -69,10 +69,11 @@ class Cursor:
 
 @dataclass(slots=True)
 class InstanceRecord:
-    """What is known of an instance of a block; of a loop, `brought` alone.
+    """The record of a block instance; a loop uses only `brought`.
 
-    `brought` has values that serve all that is inside, apart for `static` edges. `live` counts runs
-    that are ready or under way, iterations to come, and open regions directly inside.
+    `brought` has values that serve all runs inside, separately for `static` edges. `live` counts
+    runs
+    that are ready or in flight, iterations to come, and open regions directly inside.
     """
 
     brought: dict[tuple[InputPort, bool], Brought] = field(default_factory=dict)
@@ -83,12 +84,12 @@ class InstanceRecord:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all iterations have been requested, or may be one by one."""
+        """Whether all iterations have been requested, or can be one by one."""
         return all(cursor.next == cursor.count for cursor in self.cursors.values())
 
 
 class Records:
-    """The records of one execution, and what they say."""
+    """The records of one execution, and queries on them."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -99,7 +100,7 @@ class Records:
     # --- Values
 
     def scoped(self, target: InputPort, path: Path, *, static: bool) -> Brought | None:
-        """What was brought to blocks around this path, or to those whose instance it is."""
+        """Return the value brought to a block instance that this path is in, or None."""
         for depth, block in enumerate(self.plan.vertices[target.vertex].blocks[: len(path) + 1]):
             instance = self.instances.get((block, path[:depth]))
             value = instance and instance.brought.get((target, static))
@@ -108,7 +109,7 @@ class Records:
         return None
 
     def served(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
-        """The value of a port, or None while it has none."""
+        """Return the value of a port, or None while it has none."""
         record = self.runs.get(run)
         if record and port in record.brought:
             return record.brought[port].value
@@ -125,7 +126,7 @@ class Records:
         return fallback
 
     def _fallback(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
-        """What serves a port to which no edge brings anything: static, entry and default values."""
+        """Return the static, entry or default value of a port to which no other edge brings one."""
         if any(edge.kind is EdgeKind.STATIC for edge in vertex.into[port]):
             static = self.scoped(InputPort(run.vertex, port), run.path, static=True)
             return static.value if static else None
@@ -135,7 +136,7 @@ class Records:
         return None
 
     def put(self, run: Run, value: Brought) -> bool:
-        """Bring a value to one run; False if there is one."""
+        """Bring a value to one run; return False if it has one."""
         record = self.runs.get(run)
         port = value.edge.target.port
         taken = record and (port in record.brought or record.phase is not RunPhase.WAITING)
@@ -147,7 +148,7 @@ class Records:
         return True
 
     def put_in_scope(self, instance: Instance, value: Brought) -> bool:
-        """Bring a value to all runs inside an instance; False if they have one."""
+        """Bring a value to all runs inside an instance; return False if they have one."""
         target, static = value.edge.target, value.edge.kind is EdgeKind.STATIC
         if self.scoped(target, instance[1], static=static):
             return False
@@ -156,7 +157,7 @@ class Records:
         return True
 
     def gather(self, edge: PlannedEdge, value: Reference) -> bool:
-        """Keep what an iteration has for a list; False if it has something already."""
+        """Store the value of an iteration for a list; return False if it has one."""
         assert edge.left is not None
         depth, path = self.plan.blocks[edge.left].depth, value.run.path
         elements = self.instances[edge.left, path[:depth]].collected.setdefault(edge.target, {})
@@ -165,28 +166,29 @@ class Records:
     # --- What is open
 
     def is_inside_open(self, blocks: Iterable[int], path: Path) -> bool:
-        """Whether all these blocks are open around a path."""
+        """Return whether all these blocks are open around a path."""
         return all(self.is_open(block, path[:depth]) for depth, block in enumerate(blocks))
 
     def is_open(self, block: int, path: Path) -> bool:
-        """Whether runs of this instance may start."""
+        """Return whether runs of this instance may start."""
         if self.plan.blocks[block].kind is BlockKind.REGION:
             instance = self.instances.get((block, path))
             return instance is not None and instance.is_open
         return all(self.has(block, path, need) for need in self.plan.blocks[block].needs)
 
     def has(self, block: int, path: Path, need: InputPort) -> bool:
-        """Whether an instance of a block has what it needs for a port."""
+        """Return whether a block instance has the value that it needs for a port."""
         if self.scoped(need, path, static=True):
             return True
         is_region = self.plan.blocks[block].kind is BlockKind.REGION
         return is_region and self.scoped(need, path, static=False) is not None
 
     def begins(self, vertex: PlannedVertex, run: Run) -> bool:
-        """Whether a run starts to which alone no edge brought anything.
+        """Return whether a run starts to which no edge brought a value of its own.
 
-        It does by the entry group, or by what came for all rounds or iterations below the region
-        around it: what came for the region as a whole begins no iteration.
+        The entry group starts it, or a value for all rounds or iterations below the region around
+        it. A
+        value for the region as a whole starts no iteration.
         """
         if vertex.region is None and self.group is not None and run.vertex in self.group:
             return True
@@ -205,12 +207,12 @@ class Records:
     # --- Iterations
 
     def iteration(self, head: str, path: Path, iteration: int) -> Run:
-        """The run with which an iteration of a region instance begins at a head."""
+        """Return the run with which an iteration of a region instance starts at a head."""
         loops = len(self.plan.vertices[head].blocks) - len(path) - 1
         return Run(head, (*path, iteration, *((0,) * loops)))
 
     def iterations(self, vertex: PlannedVertex, path: Path) -> int:
-        """How many iterations of a head start: the length of the shortest of its lists."""
+        """Return the number of iterations of a head: the length of the shortest of its lists."""
         count: int | None = None
         first = self.iteration(vertex.vertex.name, path, 0)
         for port in vertex.into:
@@ -222,7 +224,7 @@ class Records:
         return count or 0
 
     def cursor_of(self, run: Run) -> tuple[Instance, int] | None:
-        """The region instance whose cursor makes this run, and the iteration."""
+        """Return the region instance whose cursor starts this run, and the iteration."""
         vertex = self.plan.vertices[run.vertex]
         if vertex.region is None or run.vertex not in self.plan.blocks[vertex.region].cursors:
             return None
@@ -233,7 +235,7 @@ class Records:
         return instance, run.path[depth]
 
     def take(self, instance: Instance, iteration: int, head: str) -> list[Run]:
-        """Give records of their own to the iterations up to this one, if it is ready."""
+        """Create records for the iterations up to this one, if it is ready."""
         cursor = self.instances[instance].cursors[head]
         if not cursor.next <= iteration < cursor.end:
             return []
@@ -247,7 +249,7 @@ class Records:
     # --- For people
 
     def inputs(self, run: Run) -> dict[str, Value]:
-        """What the tool of a run gets, where there is a value."""
+        """Return the inputs of a run's tool that have a value."""
         vertex = self.plan.vertices[run.vertex]
         values = {
             port: self.served(vertex, run, port)
@@ -257,14 +259,14 @@ class Records:
         return {port: value for port, value in values.items() if value is not None}
 
     def collected(self, value: Collected) -> tuple[Reference, ...]:
-        """The elements of a collected list, in the order of the iterations."""
+        """Return the elements of a collected list, in the order of the iterations."""
         elements = self.instances[value.block, value.path].collected.get(value.target, {})
         return tuple(elements[iteration] for iteration in sorted(elements))
 
     def results(self) -> tuple[Result, ...]:
-        """What the outputs name, in each run, or else all ports of the runs where walks ended.
+        """Return the outputs of each run, or else all ports of the runs where walks ended.
 
-        In the order of the outputs, and then of the runs.
+        They are in the order of the outputs, and then of the runs.
         """
         names: dict[OutputPort, str] = {each.source: each.name for each in self.plan.outputs}
         places = {source: place for place, source in enumerate(names)}
@@ -280,7 +282,7 @@ class Records:
         return tuple(sorted(found, key=lambda result: places.get(result.source, 0)))
 
     def waiting(self) -> Iterator[Waiting]:
-        """What waits for values; at the end, what starved, and of what."""
+        """Yield runs and blocks that wait for values; at the end, those that starved."""
         for block, path in self._closed_blocks():
             missing: dict[str, list[str]] = {}
             for need in self.plan.blocks[block].needs:
@@ -298,7 +300,7 @@ class Records:
                 yield run, self.plan.vertices[run.vertex]
 
     def _closed_blocks(self) -> Iterator[Instance]:
-        """The instances that have values, or runs that do, and are not open."""
+        """Yield the instances that have values, or runs with values, and are not open."""
         places = [
             ((*self.plan.blocks[block].around, block), path) for block, path in self.instances
         ]
@@ -310,7 +312,7 @@ class Records:
 
 
 def _element(brought: Brought, path: Path) -> Value | None:
-    """The value that this path takes of what was brought to a block around it."""
+    """Return the value for this path, from the value brought to a block around it."""
     at = brought.edge.element
     if at is None:
         return brought.value

@@ -1,4 +1,4 @@
-"""What happens in an execution: runs, the values that they take, and events."""
+"""The runs of an execution, the values that they take, and events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ class Run:
     """One use of a vertex.
 
     `path` has a number for each block around the vertex, outermost first: the iteration of a
-    region, the round of a loop, both from 0. Outside all blocks it is empty.
+    region, or
+    the round of a loop, both from 0. Outside all blocks it is empty.
     """
 
     vertex: str
@@ -27,14 +28,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The value that the caller gave for an entry port, or the default value of a port."""
+    """The caller's value of an entry port, or the default value of a port."""
 
     target: InputPort
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A port of what a run came to, or one element of the list that it is."""
+    """A port in the outcome of a run, or one element of its list."""
 
     run: Run
     port: str
@@ -58,7 +59,7 @@ Value = Given | Reference | Collected
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A run came to an answer: `lengths` has each port, with a length if it is a list."""
+    """The answer of a run; `lengths` has each port, with a length if it is a list."""
 
     variant: str
     lengths: Mapping[str, int | None]
@@ -66,7 +67,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A run came to none; `is_refusal` if the chain did not request it."""
+    """The failure of a run; `is_refusal` if the chain did not request it."""
 
     reason: str
     detail: str = ""
@@ -75,21 +76,21 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The execution begins with the vertices of an entry group."""
+    """The start of the execution with the vertices of an entry group."""
 
     group: str
 
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A ready run is under way."""
+    """The request of a ready run, which is then in flight."""
 
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A run that was under way has an outcome."""
+    """The outcome of a run that was in flight."""
 
     run: Run
     outcome: Settled | Failed
@@ -97,12 +98,12 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """The owner ends the execution."""
+    """The cancellation of the execution by its owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """The deadline has passed."""
+    """The passing of the deadline."""
 
 
 Event = Begun | Requested | Closed | Cancelled | TimedOut
@@ -112,7 +113,7 @@ Event = Begun | Requested | Closed | Cancelled | TimedOut
 
 
 class Status(StrEnum):
-    """What an execution is, or came to."""
+    """The status of an execution."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -126,9 +127,11 @@ class Status(StrEnum):
 class WalkFailure:
     """A failure that no edge handles: it ends a walk, or the execution.
 
-    The reason is the last one of the run, or `port_missing` (the variant lacks a port that an edge
-    carries), `not_a_list` (of a port with a `for_each` edge), `raced` (a second value for a port of
-    this run, or of all runs of the vertex below this path).
+    The reason is the last one of the run, or `port_missing` (the variant lacks the port of an
+    edge),
+    `not_a_list` (the port has a `for_each` edge), or `raced` (a second value for a port of this
+    run, or
+    of all runs of the vertex below this path).
     """
 
     run: Run
@@ -138,7 +141,7 @@ class WalkFailure:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What followed from an event: runs that are ready since, and failures."""
+    """The effect of an event: runs that became ready, and failures."""
 
     ready: tuple[Run, ...]
     failures: tuple[WalkFailure, ...]
@@ -147,7 +150,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A value that the execution came to, with the name that its output has, or none."""
+    """A value in the result of the execution, with the name of its output, or none."""
 
     source: OutputPort
     value: Reference
@@ -156,9 +159,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What did not start: some values came, those of the ports `missing` did not.
+    """A run that did not start, because the values of the ports `missing` did not arrive.
 
-    The path is shorter than those of the vertex's runs where a whole region waits.
+    The path is shorter than those of the vertex's runs if a whole region waits.
     """
 
     run: Run
@@ -166,7 +169,7 @@ class Waiting:
 
     @property
     def sentence(self) -> str:
-        """In words for people."""
+        """The description for users."""
         ports = [port for port in self.missing if port != AFTER]
         lacking = [f"nothing came for {', '.join(ports)}"] if ports else []
         if AFTER in self.missing:

@@ -1,44 +1,44 @@
-"""What a workflow means: which runs there are, and what each of them takes.
+"""The semantics of a workflow: which runs exist, and which values each of them takes.
 
-A run is a vertex and a path (`runs.py`). It starts, once, when each port that the document names
-has a value, and ends in one variant, whose ports flow along their edges at once. So which runs
-there are, and what they take, does not depend on the order of events, but for races and early
-ends.
+A run is a vertex and a path (`runs.py`). It starts once, when each port that the document names has
+a value, and ends in one variant, whose ports flow along their edges at once. The runs and their
+values therefore do not depend on the order of events, except for races and early ends.
 
 **Records.** The state is a flat map: a record for each run that waits or has started, and for each
-instance of a block (the block, the path around it) that waits or is open. An event touches those
-to which the edges of one variant lead, and those of the blocks around them. Values are references.
+instance of a block (the block and the path around it) that waits or is open. An event changes the
+targets of the edges of one variant, and the blocks around them. Values are references.
 
 **An edge** brings a value to a *place* (`plan.py`): to one run, or to an instance of a block, its
-scope, where it serves the runs inside: in all iterations, and in all rounds if the edge is
-`static`, else in round 0. A `static` edge that enters no block is a normal one. What a `static`
-edge brings is used only where no other can bring a value any more, and so are entry and default
-values: when each source of an edge to the port has brought something else to this run. Of such
-edges those count that reach its path: `do_while` from round 1 on, what enters a loop in round 0.
+scope, where it serves the runs inside. It serves all iterations, and all rounds if the edge is
+`static`, else round 0. A `static` edge that enters no block is a normal one. Static, entry and
+default values are used only if no other edge can bring a value any more, that is, if each source of
+an edge to the port has brought another value to this run. Only edges that reach its path count:
+`do_while` from round 1 on, and edges into a loop in round 0.
 
-**A second value** for one port and place is a race, in either order: it is dropped, and the run
-that it went to has the failure `raced`.
+**A second value** for one port and place is a race, in either order. It is dropped, and its target
+run has the failure `raced`.
 
-**An instance opens** when its needs are there: of a region all ports to which edges lead from
-outside, of a loop those of `static` edges. Nothing inside starts before. A head all of whose
-values come from outside is a *cursor*: it counts up to the length of its shortest list, and an
-iteration is a number until it is requested. `parallel` of them are ready or under way at once.
+**An instance opens** when its needs are available: all ports with edges from outside for a region,
+or those with `static` edges for a loop. Nothing inside starts before. A head whose values all come
+from outside is a *cursor*. It counts up to the length of its shortest list, and an iteration is
+only a number until it is requested. At most `parallel` of them are ready or in flight at once.
 
-**A run starts** when its ports are served, all blocks around it are open, and something brought it
-about: the entry group, or a value that did not come for the whole region around it.
+**A run starts** when its ports have values, all blocks around it are open, and it was triggered: by
+the entry group, or by a value that did not come for the whole region around it.
 
-**A region closes** when nothing in it is `live`: ready or under way, still to come from a cursor,
-or an open region directly inside. A run counts off after all that its outcome brings about has
-counted up. Each `collect` port gets what arrived, by iteration; who brought nothing (a dead end,
-starved, failed, a shorter list) is left out. What still waits inside never runs.
+**A region closes** when nothing in it is `live`: ready or in flight, still to come from a cursor,
+or
+an open region directly inside. A run is subtracted after everything that its outcome triggers was
+added. Each `collect` port gets the values that arrived, by iteration. Iterations without a value (a
+dead end, starved, failed, a shorter list) are omitted. Runs that still wait inside never run.
 
-**A failure** (`Failed`, or a variant that lacks a port which an edge carries) is tried again while
-`attempts` remain, but for a refusal with a `retry_after_ms` of 0. Then it is the variant
-`_err_eval` if that has edges, else, like `raced` and `not_a_list`, what the vertex says:
-`continue` ends the walk, `terminate` the execution.
+**A failure** (`Failed`, or a variant that lacks the port of an edge) is retried while `attempts`
+remain, except for a refusal with a `retry_after_ms` of 0. Then it is the variant `_err_eval` if
+that has edges. Otherwise, like `raced` and `not_a_list`, it has the effect that the vertex defines:
+`continue` ends the walk, and `terminate` ends the execution.
 
-**The end** is when nothing is ready or under way. After `terminate`, `Cancelled` or `TimedOut`
-nothing is ready any more; what is under way is still closed, and brings nothing.
+**The end** is reached when nothing is ready or in flight. After `terminate`, `Cancelled` or
+`TimedOut`, nothing becomes ready any more. Runs in flight are still closed, but bring no values.
 
     start.ok.papers ─for_each─▶ sum.paper    sum.ok.text ─collect─▶ write.notes       block 0: sum
     write.ok.text ─▶ fix.text    fix.ok.text ─▶ judge.text                            block 1: fix,
@@ -48,7 +48,7 @@ nothing is ready any more; what is under way is still closed, and brings nothing
     Closed(start, ok, papers: 3)   instance (0, ()) opens: cursor 0 of 3, 3 live; sum[0…2] are ready
     Requested(sum[2])              cursor at 3; records of sum[0] and sum[1]: ready
     Closed(sum[2], ok)             gathered: 2; 2 live
-    Closed(sum[0], error)          a dead end, left out; 1 live
+    Closed(sum[0], error)          a dead end, omitted; 1 live
     Closed(sum[1], ok)             0 live: closes; write takes [sum[1].text, sum[2].text], is ready
     Closed(write, ok)              fix[0] is ready; then judge[0]
     Closed(judge[0], poor)         fix[1] is ready; then judge[1]
@@ -95,9 +95,9 @@ from nexus_tools.workflow.semantics.runs import (
 
 
 class Execution:
-    """The fold of its events: each `apply` changes a bounded number of records.
+    """The fold of its events; each `apply` changes a bounded number of records.
 
-    Nothing but events changes it, and it asks nothing else: no clock, no chance, no order of sets.
+    Only events change it. It uses no clock, no randomness, and no order of sets.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -112,10 +112,11 @@ class Execution:
         self._newly_ready: list[Run] = []
 
     def apply(self, event: Event) -> Change:
-        """Let something happen; an event that does not fit the state changes nothing.
+        """Apply an event; one that does not match the state changes nothing.
 
-        So nothing comes of a request for a run that is not ready, of a closing of a run that is not
-        under way, of a second `Begun`, of anything after the end. Raises `NotFoundError`
+        Examples are a request for a run that is not ready, an outcome of a run that is not in
+        flight, a
+        second `Begun`, and any event after the end. Raises `NotFoundError`
         (`entry_group_not_found`).
         """
         self._newly_ready, failures = [], len(self.failures)
@@ -138,7 +139,7 @@ class Execution:
 
     @property
     def status(self) -> Status:
-        """Running until nothing is ready and nothing is under way."""
+        """The status, which is running until no run is ready or in flight."""
         if self._under_way or self._ready or self._unfinished:
             return Status.RUNNING
         if self._ending is not None:
@@ -148,9 +149,9 @@ class Execution:
         return Status.COMPLETED_WITH_FAILURES if self.failures else Status.COMPLETED
 
     def ready(self) -> Iterator[Run]:
-        """The runs that may be requested; of the iterations of a head, `parallel` at once.
+        """Yield the runs that may be requested; of the iterations of a head, `parallel` at once.
 
-        Events may happen in between.
+        Events may be applied in between.
         """
         yield from tuple(self._ready)
         for block, path in tuple(self._unfinished):
@@ -159,36 +160,36 @@ class Execution:
                     yield self._records.iteration(head, path, iteration)
 
     def under_way(self) -> Iterator[Run]:
-        """The runs that were requested and are not closed."""
+        """Yield the runs that were requested and are not closed."""
         yield from tuple(self._under_way)
 
     def attempt(self, run: Run) -> int:
-        """Which attempt of the run is ready, under way, or was the last one; from 1."""
+        """Return the number of the run's current or last attempt, from 1."""
         record = self._records.runs.get(run)
         return record.attempt if record else 1
 
     def outcome(self, run: Run) -> Settled | Failed | None:
-        """What the run came to, if it is closed."""
+        """Return the outcome of the run if it is closed, or None."""
         record = self._records.runs.get(run)
         return record.outcome if record else None
 
     def inputs(self, run: Run) -> dict[str, Value]:
-        """What the tool of a run that is ready, or was, gets for each port.
+        """Return the inputs of the tool by port, for a run that is or was ready.
 
-        Ports that are there for order alone are left out.
+        Order-only ports are omitted.
         """
         return self._records.inputs(run)
 
     def collected(self, value: Collected) -> tuple[Reference, ...]:
-        """The elements of a collected list, in the order of the iterations."""
+        """Return the elements of a collected list, in the order of the iterations."""
         return self._records.collected(value)
 
     def results(self) -> tuple[Result, ...]:
-        """What the outputs name, in each run, or else all ports of the runs where walks ended."""
+        """Return the outputs of each run, or else all ports of the runs where walks ended."""
         return self._records.results()
 
     def waiting(self) -> Iterator[Waiting]:
-        """What waits for values; at the end, what starved, and of what."""
+        """Return runs and blocks that wait for values; at the end, those that starved."""
         return self._records.waiting()
 
     # --- Events
@@ -240,7 +241,7 @@ class Execution:
         self._leave(run)
 
     def _end(self, status: Status) -> None:
-        """Request nothing more; what is under way is still closed."""
+        """Stop requesting runs; runs in flight can still be closed."""
         if self._ending is None:
             self._ending = status
             self._ready.clear()
@@ -255,7 +256,7 @@ class Execution:
     # --- Values
 
     def _flow(self, run: Run, variant: str, lengths: Mapping[str, int | None]) -> None:
-        """Bring all ports of a variant along their edges, and only then look what is ready."""
+        """Bring all ports of a variant along their edges, and only then check what is ready."""
         brought: list[tuple[PlannedEdge, Brought]] = []
         for edge in self.plan.vertices[run.vertex].variants.get(variant, ()):
             value, length = Reference(run, edge.source.port), lengths.get(edge.source.port)
@@ -292,7 +293,7 @@ class Execution:
     # --- Starts
 
     def _check_run(self, run: Run) -> None:
-        """Start a run if all its values are there."""
+        """Start a run if it has all its values."""
         record, vertex = self._records.runs.get(run), self.plan.vertices[run.vertex]
         if self._ending is not None or (record and record.phase is not RunPhase.WAITING):
             return
@@ -313,7 +314,7 @@ class Execution:
         self._newly_ready.append(run)
 
     def _check_instance(self, number: int, path: Path) -> None:
-        """Open an instance of a block if all that it needs is there."""
+        """Open a block instance if it has everything that it needs."""
         block = self.plan.blocks[number]
         if self._ending is not None or not all(
             self._records.has(number, path, need) for need in block.needs
@@ -354,7 +355,7 @@ class Execution:
             self._emptied.append(instance)
 
     def _leave(self, run: Run) -> None:
-        """Count a closed run off the region around it."""
+        """Decrement the live count of the region around a closed run."""
         if self._ending is not None:
             return
         found = self._records.cursor_of(run)
@@ -370,7 +371,7 @@ class Execution:
         self._count(self.plan.vertices[run.vertex].region, run.path, -1)
 
     def _count(self, region: int | None, path: Path, change: int) -> None:
-        """Count what is live in the region around this path, if there is one."""
+        """Change the live count of the region around this path, if there is one."""
         if region is not None:
             instance = (region, path[: self.plan.blocks[region].depth])
             record = self._records.instances[instance]
@@ -379,7 +380,7 @@ class Execution:
                 self._emptied.append(instance)
 
     def _close_region(self, instance: Instance) -> None:
-        """Bring what was gathered out of the region, and count it off the one around it."""
+        """Bring the collected lists out of the region, and decrement the count of its parent."""
         number, path = instance
         block = self.plan.blocks[number]
         lists = [
@@ -392,7 +393,7 @@ class Execution:
 
 
 def with_all_ports(vertex: PlannedVertex, outcome: Settled | Failed) -> Settled | Failed:
-    """The outcome, which is a failure if an edge carries a port that the variant lacks."""
+    """Return the outcome, or a failure if the variant lacks the port of an edge."""
     if isinstance(outcome, Settled):
         for edge in vertex.variants.get(outcome.variant, ()):
             if edge.source.port not in outcome.lengths:

@@ -1,4 +1,7 @@
-"""A workflow executed on this machine, with stubs or with real tools."""
+"""The local execution of a workflow, with stubs or with real tools.
+
+Begin with `simulation`.
+"""
 
 from nexus_tools.workflow.simulation.entries import (
     chosen_group,

@@ -1,4 +1,4 @@
-"""The values with which an execution begins: defaults, and inputs by name for a group's ports."""
+"""The initial values of an execution: defaults, and inputs by name for a group's ports."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from nexus_tools.workflow.interfaces import ToolPorts
 
 
 def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
-    """The entry group of a name, or the only one.
+    """Return the entry group of a name, or the only one.
 
     Raises `UsageError` with code `group_unknown` or `group_missing`.
     """
@@ -32,14 +32,14 @@ def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
 
 
 def known_tools(document: Document, definitions: Mapping[str, HasSchemas]) -> dict[str, ToolPorts]:
-    """The tools of a document that are known, by FQN, with those that the package itself has."""
+    """Return the known tools of a document, by FQN, including those of the Move package."""
     known = {**TOOLS_THAT_WAIT, **definitions}
     used = known.keys() & {vertex.fqn for vertex in document.vertices}
     return {fqn: ToolPorts(known[fqn]) for fqn in used}
 
 
 def default_values(document: Document) -> dict[InputPort, Any]:
-    """The value of each port that has one by default. Raises `value_remote`."""
+    """Return the default value of each port that has one. Raises `value_remote`."""
     for each in document.defaults:
         if each.storage is not Storage.INLINE:
             raise ValidationError(
@@ -57,12 +57,17 @@ def entry_values(
     inputs: Mapping[str, Any],
     tools: Mapping[str, ToolPorts] | None = None,
 ) -> dict[InputPort, Any]:
-    """The value of each entry port of a group.
+    """Return the value of each entry port of a group.
 
-    An input is named as the document names it, as `vertex.port`, or by the port alone where one
-    port of the group has that name. Raises `UsageError` with code `input_unknown`, `input_twice` or
-    `input_missing`, and `ValidationError` (`input_invalid`) for values that do not fit one of the
-    `tools`, which are known by FQN.
+    An input is named by its name in the document, by `vertex.port`, or only by the port if the name
+    is
+    unique in the group.
+
+    Raises:
+        UsageError: With code `input_unknown`, `input_twice` or `input_missing`.
+        ValidationError: With code `input_invalid`, for values that are invalid for one of the
+        `tools`,
+            which are known by FQN.
     """
     targets = entry_names(document, group)
     values: dict[InputPort, Any] = {}
@@ -88,7 +93,7 @@ def entry_values(
 
 
 def entry_names(document: Document, group: EntryGroup) -> dict[str, tuple[InputPort, ...]]:
-    """The names of inputs, and the ports that they are for; the shortest names come first."""
+    """Return the names of inputs and their ports, with the shortest names first."""
     entered = set(group.vertices)
     ports = [
         InputPort(vertex.name, port)
@@ -113,7 +118,7 @@ def entry_names(document: Document, group: EntryGroup) -> dict[str, tuple[InputP
 
 
 def needed_names(document: Document, group: EntryGroup) -> list[str]:
-    """The names of inputs with which a group can begin, the shortest ones."""
+    """Return the shortest names of the inputs with which a group can start."""
     names = entry_names(document, group)
     return _names_for(names, {port for found in names.values() for port in found})
 
@@ -137,7 +142,7 @@ def _missing(names: Mapping[str, tuple[InputPort, ...]], missing: set[InputPort]
 
 
 def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]) -> list[str]:
-    """The names with which some ports can be given, each once."""
+    """Return the names that provide values for some ports, each once."""
     wanted: list[str] = []
     left = set(ports)
     for name, found in names.items():
@@ -148,7 +153,7 @@ def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]
 
 
 def _unfit(failures: Mapping[str, str]) -> ValidationError:
-    """What is wrong with inputs, by their names."""
+    """Return the error for invalid inputs, by their names."""
     (name, wrong), *others = failures.items()
     more = f", and {count(len(others), 'other')}" if others else ""
     return ValidationError(

@@ -1,4 +1,4 @@
-"""Stubs for tools of which nothing is known but their places in a workflow, or their schemas."""
+"""Stubs for unknown tools, derived from their use in a workflow or from their schemas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,12 @@ _LIST_LENGTH = 2
 
 
 def example_stub(document: Document, vertex: str, schemas: HasSchemas | None = None) -> Stub:
-    """A stub that gives each variant of a vertex in turn: so loops come to their end.
+    """Return a stub that cycles through the variants of a vertex, so that loops end.
 
-    Variants and ports are those that the document names. A value is an example by the `schemas` of
-    the tool, where they are known; else it is the name of its port, such as `<judge.good.text>`, or
-    a list of two such names where it is split.
+    Variants and ports are those that the document names. A value is an example for the `schemas` of
+    the
+    tool, if they are known. Otherwise it is the name of its port, such as `<judge.good.text>`, or a
+    list of two such names if it is split.
     """
     variants: dict[str, dict[str, Any]] = {}
     for port, is_split in _ports_of(document, vertex).items():
@@ -28,7 +29,7 @@ def example_stub(document: Document, vertex: str, schemas: HasSchemas | None = N
 
 
 def _ports_of(document: Document, vertex: str) -> dict[OutputPort, bool]:
-    """The output ports that the document uses, each with whether a list is expected there."""
+    """Return the output ports that the document uses, and whether a list is expected."""
     ports: dict[OutputPort, bool] = {}
     for edge in document.edges:
         is_split = edge.kind is EdgeKind.FOR_EACH
@@ -58,7 +59,7 @@ def _example(schemas: HasSchemas | None, variant: str, ports: Mapping[str, Any])
 
 
 def _first_example(schemas: HasSchemas | None) -> Answer:
-    """What a vertex at the end of a walk gives, of which no port is used."""
+    """Return the answer of a vertex at the end of a walk, whose ports are not used."""
     from nexus_tools.tool import variants  # noqa: PLC0415 - by native code, needed late
 
     names = list(variants(schemas.output_schema)) if schemas else ["ok"]

@@ -1,4 +1,4 @@
-"""Executes a workflow here: the semantics say what runs, stubs or real tools what comes of it."""
+"""The local execution of a workflow: the semantics select runs, and stubs or tools answer."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -52,9 +52,9 @@ DEFAULT_MAX_STEPS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCall:
-    """One tool call: of which run, for which time, with which inputs, and what came of it.
+    """One tool call: its run, start and end, inputs and outcome.
 
-    Times are in ms since the beginning.
+    Times are in ms since the start.
     """
 
     run: Run
@@ -67,7 +67,7 @@ class SimulatedCall:
     cost_mist: int
 
     def as_json(self) -> dict[str, Any]:
-        """A document with `answer`, or with `failure` and `detail`."""
+        """Return a document with `answer`, or with `failure` and `detail`."""
         if isinstance(self.outcome, Answer):
             outcome: dict[str, Any] = {"answer": self.outcome.as_json()}
         else:
@@ -86,7 +86,7 @@ class SimulatedCall:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedResult:
-    """A value that the execution came to, with the name of its output, or none."""
+    """A value in the result of the execution, with the name of its output, or none."""
 
     source: OutputPort
     path: tuple[int, ...]
@@ -94,7 +94,7 @@ class SimulatedResult:
     name: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """A document with the port, the path of its run, and the value."""
+        """Return a document with the port, the path of its run, and the value."""
         return {
             "name": self.name or None,
             **self.source.as_json(),
@@ -105,11 +105,13 @@ class SimulatedResult:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What an execution came to, and how.
+    """The result of an execution and its history.
 
-    `events` are what the semantics were told, with the ms since the beginning. `made_up` names the
-    vertices whose answers are examples, for want of a stub or a tool. `stopped` says why it was
-    ended from outside; empty if it was not.
+    `events` are the applied events, with the ms since the start. `made_up` names the vertices
+    without
+    stub or tool, whose answers are examples. `stopped` is the reason why the execution was stopped
+    from
+    outside, or empty.
     """
 
     status: Status
@@ -124,11 +126,11 @@ class Simulation:
 
     @property
     def cost_mist(self) -> int:
-        """The cost of all calls: an estimate, see `StepCosts`."""
+        """The cost of all calls in MIST, an estimate (see `StepCosts`)."""
         return sum(call.cost_mist for call in self.calls)
 
     def reasons(self) -> Iterator[str]:
-        """Why walks failed, the execution ended, and runs did not start: a sentence each."""
+        """Yield a sentence for each failed walk, early end, and run that did not start."""
         if self.stopped:
             yield self.stopped
         attempts = Counter(call.run for call in self.calls)
@@ -142,7 +144,7 @@ class Simulation:
             yield f"{each.run} did not start: nothing came for {ports}"
 
     def stubs(self) -> dict[str, list[dict[str, Any]]]:
-        """The document of stubs with which the same comes of the same inputs."""
+        """Return a stubs document that reproduces this simulation for the same inputs."""
         found: dict[str, list[dict[str, Any]]] = {}
         for call in sorted(self.calls, key=lambda call: call.began_ms):
             takes_ms = call.ended_ms - call.began_ms
@@ -153,7 +155,7 @@ class Simulation:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """The whole of it as a document, without the events."""
+        """Return the whole simulation as a document, without the events."""
         return {
             "status": self.status.value,
             "time_ms": self.time_ms,
@@ -186,13 +188,16 @@ async def simulate(
 ) -> Simulation:
     """Execute a workflow with stubs and tools, by the names of vertices, or by FQN.
 
-    A vertex that has neither gives examples: of the output schema in `definitions` (by FQN), if it
-    is there. Where definitions are known, inputs and answers are checked by them. `inputs` are
-    named as `entry_values` says. With stubs alone the same comes of it each time, and at once.
+    A vertex without stub or tool answers with examples, which follow the output schema in
+    `definitions`
+    (by FQN) if it is known. Inputs and answers are validated by known definitions. `inputs` are
+    named
+    as in `entry_values`. A simulation with only stubs is deterministic and takes no time.
 
-    After `max_steps` calls nothing more is called, nor after `deadline_ms`; a real tool has
-    `tool_timeout_ms` for a call. Raises `workflow_invalid`, `value_remote`, `stub_unfit`,
-    or as `chosen_group` and `entry_values` do: inputs have to fit what is known.
+    No tool is called after `max_steps` calls or after `deadline_ms`. A call of a real tool may take
+    `tool_timeout_ms`. Raises `workflow_invalid`, `value_remote`, `stub_unfit`, or as `chosen_group`
+    and
+    `entry_values`.
     """
     chosen = chosen_group(document, group)
     simulator = _Simulator(
@@ -209,7 +214,7 @@ async def simulate(
 
 @dataclass
 class _Simulator:
-    """One execution. A key of its calls is a run, or the deadline."""
+    """One execution. The key of a call is a run, or the deadline."""
 
     document: Document
     entries: Mapping[InputPort, Any]
@@ -251,7 +256,7 @@ class _Simulator:
         return self._simulation()
 
     def _go_on(self, key: Run | Literal["deadline"], outcome: Outcome | None) -> None:
-        """Let the semantics know what ended, and do what follows."""
+        """Apply the event of an ended call, and continue."""
         if isinstance(key, str):
             if self._is_over:
                 return
@@ -282,7 +287,7 @@ class _Simulator:
             self._request(name)
 
     def _request(self, name: str) -> None:
-        """Call the tool of a vertex for as many ready runs as it may have at once."""
+        """Call the tool of a vertex for as many ready runs as `parallel` allows."""
         waiting, most = self._waiting[name], self._vertices[name].parallel
         while waiting and self._busy[name] < most and not self._is_over:
             if self._steps == self.max_steps:
@@ -327,7 +332,7 @@ class _Simulator:
         self._apply(Closed(run, _closing(outcome)))
 
     def _validate(self, run: Run, check: Callable[[InterfaceValidator], object]) -> None:
-        """Check by the definition of the run's tool, if it is known."""
+        """Validate by the definition of the run's tool, if it is known."""
         fqn = self._vertices[run.vertex].fqn
         if fqn in self.definitions:
             if fqn not in self._validators:
@@ -345,7 +350,7 @@ class _Simulator:
         return self._chosen[name]
 
     def _value(self, value: Value) -> Any:
-        """What a value refers to."""
+        """Return the value of a reference."""
         if isinstance(value, Given):
             return self.entries.get(value.target, self._defaults.get(value.target))
         if isinstance(value, Collected):
@@ -376,7 +381,7 @@ class _Simulator:
 
 
 def _closing(outcome: Outcome) -> Settled | Failed:
-    """An outcome as the semantics take it: ports, with their lengths where they are lists."""
+    """Return an outcome for the semantics: ports, with the lengths of lists."""
     if isinstance(outcome, Failure):
         return Failed(outcome.reason.value, outcome.detail)
     lengths = {
@@ -387,7 +392,7 @@ def _closing(outcome: Outcome) -> Settled | Failed:
 
 
 def _with_place(error: ValidationError) -> str:
-    """What the first mismatch is, and where."""
+    """Return the first mismatch with its location."""
     first = next(iter(error.details.get("failures", ())), None)
     return f"{first['message']} at {first['pointer'] or '/'}" if first else error.message
 

@@ -1,4 +1,4 @@
-"""What the steps of a workflow are going to cost: an estimate, from figures that can be given."""
+"""The estimated cost of the steps of a workflow, from configurable figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,13 @@ from nexus_tools.tool import Answer, Outcome, canonical_json, outcome_bytes
 
 @dataclass(frozen=True, slots=True)
 class StepCosts:
-    """The figures of which the cost of a step is made, in MIST.
+    """The figures for the cost of a step, in MIST.
 
-    `prices_mist` has the price of each tool by FQN. The rest are the fees of a leader: those that
-    the registry has by default, at a reference gas price of 1 000. It is an estimate: gas of one's
-    own and storage that comes back are not in it, and each value counts as if it were written anew.
+    `prices_mist` has the price of each tool by FQN. The others are the fees of a leader: the
+    registry's
+    defaults at a reference gas price of 1 000. The result is an estimate. It excludes the caller's
+    own
+    gas and refunded storage, and counts each value as if it were stored again.
     """
 
     prices_mist: Mapping[str, int] = field(default_factory=dict)
@@ -23,7 +25,7 @@ class StepCosts:
     outcome_byte_mist: int = 7_600
 
     def of(self, fqn: str, ports: Mapping[str, Any], outcome: Outcome) -> int:
-        """What one call of a tool costs: a failed one has no price."""
+        """Return the cost of one tool call; a failed call has no price."""
         inputs = len(canonical_json(dict(ports))) * self.input_byte_mist
         if not isinstance(outcome, Answer):
             return self.failed_mist + inputs

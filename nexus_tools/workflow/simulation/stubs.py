@@ -1,4 +1,4 @@
-"""Stubs: what stands in for tools in a simulation, said in a JSON document.
+"""Stubs that replace tools in a simulation, written as a JSON document.
 
     {
       "search": {"ok": {"papers": ["a", "b"]}},
@@ -9,7 +9,7 @@
     }
 
 A member is named after a vertex, or after a tool for all vertices that use it. It is an outcome or
-a list of outcomes; each call gets the first that fits it and is not used up.
+a list of outcomes. Each call gets the first matching outcome that is not used up.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -38,10 +38,10 @@ _FIELDS = ("give", "fail", "detail", "when", "times", "takes_ms")
 
 @dataclass(frozen=True, slots=True)
 class StubbedOutcome:
-    """One outcome that a stub gives, `takes_ms` after the call.
+    """One outcome of a stub, `takes_ms` after the call.
 
-    It fits calls whose inputs have the values in `when`. `times` is how often it is given; 0 is as
-    often as it fits.
+    It matches calls whose inputs have the values in `when`. `times` is how often it is used; 0 is
+    unlimited.
     """
 
     outcome: Outcome
@@ -50,7 +50,7 @@ class StubbedOutcome:
     times: int = 0
 
     def fits(self, ports: Mapping[str, Any]) -> bool:
-        """Whether the inputs of a call have the values that are asked for."""
+        """Return whether the inputs of a call have the values in `when`."""
         return all(
             port in ports and canonical_json(ports[port]) == canonical_json(value)
             for port, value in self.when.items()
@@ -59,7 +59,7 @@ class StubbedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """What one tool, or one vertex, gives in a simulation; `cycles` begins anew at the end."""
+    """The outcomes of one tool, or one vertex, in a simulation; `cycles` repeats them."""
 
     outcomes: tuple[StubbedOutcome, ...]
     cycles: bool = False
@@ -67,9 +67,9 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class StubFunction:
-    """A stub in Python: the outcome follows from the inputs, `takes_ms` after the call.
+    """A stub in Python that computes the outcome from the inputs, `takes_ms` after the call.
 
-    The function is called in its turn, and believed to return.
+    The function is called synchronously, and must return.
     """
 
     function: Callable[[Mapping[str, Any]], Outcome]
@@ -77,14 +77,14 @@ class StubFunction:
 
 
 class StubCalls:
-    """The calls of a stub in one simulation: which of its outcomes are used up."""
+    """The calls of a stub in one simulation, with the use count of each outcome."""
 
     def __init__(self, stub: Stub) -> None:
         self._stub = stub
         self._given = [0] * len(stub.outcomes)
 
     def take(self, ports: Mapping[str, Any]) -> StubbedOutcome | None:
-        """The outcome of the next call; None if there is none for these inputs."""
+        """Return the outcome of the next call, or None if no outcome matches."""
         found = self._next(ports)
         if found is None and self._stub.cycles:
             self._given = [0] * len(self._given)
@@ -104,14 +104,17 @@ def read_stubs(
     workflow: Document | None = None,
     tools: Mapping[str, ToolPorts] | None = None,
 ) -> dict[str, Stub]:
-    """The stubs of a JSON document, by the names of vertices and tools.
+    """Return the stubs of a JSON document, by the names of vertices and tools.
 
-    An outcome is an answer as a tool gives it, `{variant: {port: value}}`, or an object with
-    `give`, an answer, or `fail`, the reason of a failure with a `detail`; then it may have `when`,
-    `times` and `takes_ms` (1 000 by default). Of a list, an outcome without `when` and `times` is
-    given once, the last one for ever. If the `workflow` is known, `when` names ports that its
-    vertices have; of `tools` that are known, by FQN, answers have their variants and ports. Raises
-    `json_invalid`, and `stubs_invalid` with all `failures` in its details.
+    An outcome is an answer as a tool returns it, `{variant: {port: value}}`, or an object with
+    `give`,
+    an answer, or `fail`, the reason of a failure with a `detail`. Such an object may have `when`,
+    `times` and `takes_ms` (default: 1 000). In a list, an outcome without `when` and `times` is
+    used
+    once, and the last one forever. If the `workflow` is known, `when` must name ports of its
+    vertices.
+    Answers of known `tools`, by FQN, must have their variants and ports. Raises `json_invalid`, and
+    `stubs_invalid` with all `failures` in its details.
     """
     document = parse_json(text)
     problems: list[Mismatch] = []
@@ -132,14 +135,14 @@ def read_stubs(
 
 
 def stubbed_json(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as documents of stubs have it."""
+    """Return an outcome in the form of a stubs document."""
     if isinstance(outcome, Answer):
         return {"give": outcome.as_json()}
     return {"fail": outcome.reason.value, "detail": outcome.detail}
 
 
 class _Reader:
-    """Reads stubs, and notes whatever is wrong with them."""
+    """The parser of stubs, which collects all problems."""
 
     def __init__(
         self,
@@ -199,7 +202,7 @@ class _Reader:
             self._note((*path, "fail"), f"it is no reason of a failure; there are {known}")
             reason = FailureReason.REFUSED
         if not isinstance(detail, str):
-            self._note((*path, "detail"), "it is no text")
+            self._note((*path, "detail"), "it is not text")
         return Failure(FailureReason(reason), str(detail))
 
     def _answer(self, path: tuple[str | int, ...], item: dict[str, Any]) -> Answer:
@@ -212,7 +215,7 @@ class _Reader:
         return answer
 
     def _check_known(self, path: tuple[str | int, ...], answer: Answer) -> None:
-        """Whether the tool, if it is known, gives such a variant, with such ports."""
+        """Check that the tool, if it is known, has such a variant with such ports."""
         tool = self._tools.get(str(path[0]))
         if tool is None:
             return
@@ -246,7 +249,7 @@ class _Reader:
 
 
 def _ports_of(workflow: Document) -> dict[str, set[str]]:
-    """What the vertices of a workflow take, by their names and by those of their tools."""
+    """Return the input ports of a workflow's vertices, by vertex name and by tool."""
     taken = {vertex.name: set(vertex.entry_ports) for vertex in workflow.vertices}
     targets = [edge.target for edge in workflow.edges]
     for target in targets + [default.target for default in workflow.defaults]:

@@ -1,7 +1,7 @@
-"""The tool calls of a simulation: stubs take virtual time, real tools the time that they need.
+"""The tool calls of a simulation: stubs take virtual time, real tools take real time.
 
 While only stubs are called, the clock jumps from the end of one call to that of the next, and the
-same calls end in the same order each time. While a real tool is called, time passes as it does.
+same calls always end in the same order. While a real tool is called, real time passes.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ _MAX_DETAIL = 500
 
 @dataclass(order=True)
 class _Due(Generic[Key]):
-    """What happens at a time; of two at the same time, what was planned first."""
+    """A scheduled event; of two at the same time, the one that was scheduled first comes first."""
 
     at_ms: int
     order: int
@@ -51,9 +51,9 @@ class _Due(Generic[Key]):
 
 
 class ToolCalls(Generic[Key]):
-    """Calls that are under way, by keys of the caller's, on a clock that begins with 0.
+    """The calls in flight, by keys of the caller, on a clock that starts at 0.
 
-    A real tool that does not return within `timeout_ms` is given up.
+    A real tool that does not return within `timeout_ms` is abandoned.
     """
 
     def __init__(self, timeout_ms: int) -> None:
@@ -71,7 +71,7 @@ class ToolCalls(Generic[Key]):
         return self._now_ms
 
     def call(self, key: Key, tool: SimulatedTool, ports: Mapping[str, Any]) -> None:
-        """Call a tool. Raises `stub_unfit` if a stub has nothing for these inputs."""
+        """Call a tool. Raises `stub_unfit` if a stub has no outcome for these inputs."""
         if isinstance(tool, Stub):
             taken = self._calls_of(tool).take(ports)
             if taken is None:
@@ -83,11 +83,11 @@ class ToolCalls(Generic[Key]):
             self._start(key, tool, copy.deepcopy(dict(ports)))
 
     def wait(self, key: Key, delay_ms: int) -> None:
-        """Have `key` come back after a while, with None."""
+        """Schedule `key` after a delay, with None as its outcome."""
         self._plan(delay_ms, key, None)
 
     async def next(self) -> tuple[Key, Outcome | None] | None:
-        """What ends next; None if nothing is under way."""
+        """Wait for the next call to end, and return None if none is in flight."""
         self._drop_kept_limits()
         if not self._due:
             return None
@@ -106,19 +106,19 @@ class ToolCalls(Generic[Key]):
         return self._pop()
 
     def give_up(self) -> None:
-        """Leave alone what is under way."""
+        """Abandon all calls in flight."""
         for call in self._running:
             call.cancel()
         self._running.clear()
         self._due.clear()
 
     def _drop_kept_limits(self) -> None:
-        """Forget the time limits of calls that have ended within them."""
+        """Remove the time limits of calls that have ended in time."""
         while self._due and self._due[0].call and self._due[0].call not in self._running:
             heappop(self._due)
 
     def _pop(self) -> tuple[Key, Outcome | None]:
-        """What is due first: a call of a stub, or the time limit of a real one."""
+        """Return the first scheduled event: the end of a stub call, or a real call's time limit."""
         due = heappop(self._due)
         if due.call is not None:
             # It may go on in spite of that: nobody waits for it.
@@ -155,7 +155,7 @@ class ToolCalls(Generic[Key]):
 
 
 def checked_outcome(value: object) -> Outcome:
-    """What a tool returned, if it is an outcome of JSON values; else a failure that says so."""
+    """Return a tool's return value if it is a valid outcome, or else a failure."""
     try:
         if isinstance(value, Failure):
             return Failure(FailureReason(value.reason), _short(str(value.detail)))
@@ -167,7 +167,7 @@ def checked_outcome(value: object) -> Outcome:
 
 
 def _checked_answer(answer: Answer) -> Outcome:
-    """The answer, if it has a size that a Leader takes. Raises `ValidationError` if it is none."""
+    """Return the answer if a Leader accepts its size. Raises `ValidationError` if it is invalid."""
     if not isinstance(answer.variant, str) or not isinstance(answer.ports, dict):
         return _wrong("an answer is the name of a variant and a dict of ports")
     measure(answer.ports)
@@ -179,7 +179,7 @@ def _checked_answer(answer: Answer) -> Outcome:
 
 
 async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
-    """Call a tool; whatever it raises is a failure of it."""
+    """Call a tool, and turn its exceptions into failures."""
     try:
         if inspect.iscoroutinefunction(tool):
             return checked_outcome(await tool(ports))
@@ -193,7 +193,7 @@ async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a thread that nobody waits for at the end of the program."""
+    """Call a function in a daemon thread, which does not delay the end of the program."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Any] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""Programs in Move written by chance, every one of which has a type and ends."""
+"""Random Move programs, all of which are well typed and terminate."""
 
 from differential.programs.comparing import (
     compare_programs,

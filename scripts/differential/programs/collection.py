@@ -1,4 +1,4 @@
-"""What a program over the framework works with, and the module around it."""
+"""The collections that programs over the framework use, and the module around them."""
 
 from dataclasses import dataclass
 
@@ -49,10 +49,10 @@ HEAD = """    use std::ascii;
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """How one is made, what is done with it, and how it ends.
+    """Templates for the creation of a collection, its operations and its end.
 
-    `$k` is a small number, `$v` any; `seen` takes what is seen. What begins with `!` may well
-    abort.
+    `$k` is a small number, and `$v` any number. `seen` receives observed values. An operation that
+    starts with `!` may abort.
     """
 
     made: str

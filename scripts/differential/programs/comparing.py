@@ -1,4 +1,4 @@
-"""Programs compiled, and run in both machines."""
+"""Programs that are compiled and run in both VMs."""
 
 import shutil
 from pathlib import Path
@@ -16,17 +16,17 @@ _COMPILER = _CACHE / "sui-move-builder"
 
 
 def has_compiler() -> bool:
-    """Whether the Move compiler is here or can be fetched."""
+    """Return whether the Move compiler is installed or can be downloaded."""
     return (_COMPILER / "dist" / WASM_PATH).is_file() or shutil.which("npm") is not None
 
 
 def move_builder() -> MoveBuilder:
-    """The Move compiler, which is fetched with npm if it is not there."""
+    """Return the Move compiler, which npm downloads if it is missing."""
     return MoveBuilder(install_builder(_COMPILER), _CACHE / "wasmtime")
 
 
 def compiled(builder: MoveBuilder, source: str) -> CompiledModule:
-    """A module of programs. Raises `NexusError` if the compiler does not take it."""
+    """Compile a module of programs. Raises `NexusError` if the compiler rejects it."""
     built = builder.build({"Move.toml": MANIFEST, f"sources/{MODULE}.move": source})
     return deserialize(relocate(built.modules[0], _CODE))
 
@@ -34,9 +34,9 @@ def compiled(builder: MoveBuilder, source: str) -> CompiledModule:
 def compare_programs(
     packages: ExposedPackages, module: CompiledModule, seed: str, rounds: int
 ) -> tuple[list[Coverage], list[Difference]]:
-    """What is known of each program of a module, and the differences.
+    """Return the coverage of each program of a module, and the differences.
 
-    Each is called in `rounds` ways at most, with arguments drawn from the seed.
+    Each is called with at most `rounds` different arguments, drawn from the seed.
     """
     packages.publish(_CODE, [module])
     comparing = Differential(packages, seed)

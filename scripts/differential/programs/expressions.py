@@ -13,9 +13,9 @@ _TEXTS = ["", "a", "move", "0x2A", "hello world"]
 
 
 class Expressions:
-    """Writes expressions over the variables in scope.
+    """A generator of expressions over the variables in scope.
 
-    `scope` has the types of the variables by their names, `changeable` the names of those that were
+    `scope` has the types of the variables by name, and `changeable` the names of those that were
     declared with `mut`.
     """
 
@@ -27,12 +27,12 @@ class Expressions:
         self._names = 0
 
     def name(self, prefix: str = "x") -> str:
-        """A name that no variable of the program has."""
+        """Return a name that no variable of the program has."""
         self._names += 1
         return f"{prefix}{self._names}"
 
     def expression(self, type_: str, depth: int) -> str:
-        """An expression of a type; the depth bounds what is nested in it."""
+        """Return an expression of a type; the depth limits nesting."""
         known = [name for name, its in self.scope.items() if its == type_]
         if known and self.chance.random() < (0.5 if depth > 0 else 0.8):
             return self.chance.choice(known)
@@ -41,7 +41,7 @@ class Expressions:
         return self.of_kind(type_, depth)
 
     def of_kind(self, type_: str, depth: int) -> str:
-        """An expression of a type that is made of its parts."""
+        """Return an expression of a type that consists of its parts."""
         if type_ in INTEGERS:
             return integer(self, type_, depth)
         if type_ in self.shapes.structs:
@@ -54,7 +54,7 @@ class Expressions:
             return self._option(type_, depth)
         return self._OF_OTHERS[type_](self, depth)
 
-    # Of any type
+    # --- Any type
 
     def _of_any_type(self, type_: str, depth: int) -> str:
         return f"({self.chance.choice(self._OF_ANY_TYPE)(self, type_, depth)})"
@@ -162,7 +162,7 @@ class Expressions:
         del self.scope[argument]
         return f"twice!<{type_}>({self.expression(type_, depth)}, |{argument}| {body})"
 
-    # Of one kind
+    # --- Specific kinds
 
     def _boolean(self, depth: int) -> str:
         if depth <= 0:
@@ -240,7 +240,7 @@ class Expressions:
         return f"vector<{element}>[{', '.join(values)}]"
 
     def _bytes(self, depth: int) -> str:
-        """What a native function makes of something."""
+        """Return a call of a native function that returns bytes."""
         name, its = self.name(), self.chance.choice(self.shapes.all)
         value = self.expression(its, depth)
         made = self.chance.choice(

@@ -13,7 +13,7 @@ _EVENT = "event::emit(Happened { place: $k, value: $v, text: bcs::to_bytes(&seen
 
 
 def collection_program(name: str, chance: Random) -> Program:
-    """A program that does things with one collection."""
+    """Return a program that operates on one collection."""
     collection = chance.choice([*KEYED, *UNKEYED])
     statements = ["let mut seen = vector<u64>[];", _filled(chance, collection.made)]
     safe = [one for one in collection.done if not one.startswith("!")]

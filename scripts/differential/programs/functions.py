@@ -1,4 +1,4 @@
-"""The functions that programs over the language call, as source."""
+"""The source of the functions that programs over the language call."""
 
 from differential.programs.shapes import INTEGERS
 

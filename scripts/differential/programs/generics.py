@@ -1,4 +1,4 @@
-"""Expressions that put a value of any type into generic ones and take it out again."""
+"""Expressions that wrap a value of any type in generic values and unwrap it."""
 
 from typing import TYPE_CHECKING
 

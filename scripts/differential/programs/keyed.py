@@ -1,4 +1,4 @@
-"""What programs do with what is found by a key: tables, bags, dynamic fields, maps and sets."""
+"""Operations on keyed collections: tables, bags, dynamic fields, maps and sets."""
 
 from differential.programs.collection import Collection
 

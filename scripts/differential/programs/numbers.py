@@ -1,4 +1,4 @@
-"""Expressions of integers: arithmetic, shifts and casts, near the borders of their types too."""
+"""Integer expressions: arithmetic, shifts and casts, also near the limits of their types."""
 
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,14 @@ _SAFE_STEPS = ["+ 0", "+ 1", "- 1", "* 1", "/ 2", "% 7", "^ 1"]
 
 
 def integer(write: "Expressions", type_: str, depth: int) -> str:
-    """An expression of an integer type."""
+    """Return an expression of an integer type."""
     if depth <= 0 or write.chance.random() < 0.2:
         return literal(write, type_)
     return write.chance.choice(_OF_INTEGERS)(write, type_, depth - 1)
 
 
 def literal(write: "Expressions", type_: str) -> str:
-    """An integer, a small one most often."""
+    """Return an integer literal, most often a small one."""
     chance, bits = write.chance, INTEGERS[type_]
     top = (1 << bits) - 1
     edge = [top, top - 1, 1 << chance.randrange(bits), chance.randrange(1 << bits)]
@@ -42,7 +42,7 @@ def _arithmetic(write: "Expressions", type_: str, depth: int) -> str:
 
 
 def _near_the_top(write: "Expressions", type_: str, depth: int) -> str:
-    """What just fits, and now and then what just does not."""
+    """Return an expression that is just in range, or sometimes just out of range."""
     top = (1 << INTEGERS[type_]) - 1
     distance = f"({write.expression(type_, depth)} % 3)"
     steps = ["+ 1", "+ 2", "+ 3", "* 2"] if write.chance.random() < _BOLD else _SAFE_STEPS
@@ -97,7 +97,7 @@ def _length(write: "Expressions", type_: str, depth: int) -> str:
 
 
 def _matched(write: "Expressions", type_: str, depth: int) -> str:
-    """A match over numbers, with several in one arm and a guard."""
+    """Return a match over numbers, with several in one arm and a guard."""
     name, value = write.name("m"), write.expression(type_, depth)
     arms = [write.expression(type_, depth) for _ in range(3)]
     return (

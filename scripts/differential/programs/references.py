@@ -1,4 +1,4 @@
-"""Statements that go from one mutable reference to the next, and change what the last leads to."""
+"""Statements that follow a chain of mutable references and change the last target."""
 
 from differential.programs.expressions import Expressions
 from differential.programs.shapes import INTEGERS, bare, element_of, enclosed
@@ -7,7 +7,7 @@ _STOPPING = 0.15
 
 
 def change_behind(write: Expressions, reference: str, type_: str, depth: int) -> str:
-    """A change of what is behind a variable of the type `&mut type_`, or inside of that."""
+    """Return a change of the target of a `&mut type_` variable, or of a part of it."""
     if write.chance.random() < _STOPPING:
         return _written(write, reference, type_, depth)
     if type_ in write.shapes.structs:
@@ -46,7 +46,7 @@ def _in_a_field(write: Expressions, reference: str, type_: str, depth: int) -> s
 
 
 def _in_a_variant(write: Expressions, reference: str, type_: str, depth: int) -> str:
-    """A match in one of whose arms there is a change; in the others there is none."""
+    """Return a match with a change in one of its arms."""
     able = [one for one in write.shapes.enums[type_].variants if one[1]]
     if not able:
         return _written(write, reference, type_, depth)

@@ -1,4 +1,4 @@
-"""The types that the programs of one module use, and how their values are written."""
+"""The types that the programs of one module use, and the syntax of their values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Fields = tuple[tuple[str, str], ...]
 class Struct:
     """A struct type, with its type arguments; `fields` are names and types.
 
-    The names of a struct that is not `named` are places: 0, 1 and so on.
+    The field names of a struct that is not `named` are indices: 0, 1 and so on.
     """
 
     text: str
@@ -24,7 +24,7 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Enum:
-    """An enum type; `variants` are names with their fields, which have names or not."""
+    """An enum type; `variants` are names with their named or positional fields."""
 
     text: str
     variants: tuple[tuple[str, Fields, bool], ...]
@@ -33,7 +33,7 @@ class Enum:
 class Shapes:
     """The types of a module: `declarations` is their source.
 
-    Types are known by their text: `u8`, `vector<u64>`, `S0`, `Pair<u8, bool>`.
+    Types are represented by their text: `u8`, `vector<u64>`, `S0`, `Pair<u8, bool>`.
     """
 
     def __init__(self, chance: Random) -> None:
@@ -60,12 +60,12 @@ class Shapes:
 
     @property
     def declarations(self) -> list[str]:
-        """The source of the structs and enums, an item for each."""
+        """The source of each struct and enum."""
         return self._lines
 
     @property
     def all(self) -> list[str]:
-        """Every type, integers as often as all others."""
+        """Every type, with integers as often as all others."""
         integers = [*INTEGERS] * 2
         others = ["bool", "bool", "address", "String", *self.structs, *self.enums]
         return integers + others + self.vectors + self.options
@@ -111,7 +111,7 @@ class Shapes:
 
 
 def _either_variants(one: str, other: str) -> tuple[tuple[str, Fields, bool], ...]:
-    """The variants of the generic enum with these type arguments."""
+    """Return the variants of the generic enum with these type arguments."""
     left, right = ("f0", one), ("value", other)
     return (
         ("Neither", (), False),
@@ -122,17 +122,17 @@ def _either_variants(one: str, other: str) -> tuple[tuple[str, Fields, bool], ..
 
 
 def element_of(vector: str) -> str:
-    """The type of a vector's elements, or of an option's value."""
+    """Return the type of a vector's elements, or of an option's value."""
     return vector[vector.index("<") + 1 : -1]
 
 
 def bare(type_: str) -> str:
-    """A type's name without its type arguments."""
+    """Return a type's name without its type arguments."""
     return type_.partition("<")[0]
 
 
 def enclosed(fields: Sequence[tuple[str, str]], *, named: bool) -> str:
-    """The fields of a struct or variant with what stands for them: values, variables or types."""
+    """Return the fields of a struct or variant with their values, variables or types."""
     if not fields:
         return ""
     if named:

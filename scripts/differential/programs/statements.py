@@ -1,4 +1,4 @@
-"""Statements, and programs made of them."""
+"""Statements, and programs that consist of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PARAMETERS = [*INTEGERS, "bool", "address", "vector<u8>", "vector<u64>"]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A public function: `statements` one by one, then the `results`, of types and expressions."""
+    """A public function: its `statements`, then its `results` as types and expressions."""
 
     name: str
     parameters: tuple[tuple[str, str], ...]
@@ -37,7 +37,7 @@ def _declared(name: str, type_: str) -> str:
 
 
 class Statements:
-    """Writes one program."""
+    """A generator of one program."""
 
     def __init__(self, chance: Random, shapes: Shapes) -> None:
         self._chance = chance
@@ -47,7 +47,7 @@ class Statements:
         self._results: tuple[str, ...] = ()
 
     def program(self, name: str) -> Program:
-        """A program that gives back what its variables are in the end."""
+        """Return a program that returns the final values of its variables."""
         chance = self._chance
         parameters = [(f"p{place}", chance.choice(PARAMETERS)) for place in range(4)]
         for parameter, type_ in parameters:
@@ -66,7 +66,7 @@ class Statements:
         return self._chance.choice(self._STATEMENTS)(self, depth).rstrip(";") + ";"
 
     def _block(self, depth: int) -> str:
-        """Statements whose variables end with them."""
+        """Return statements whose variables end with the block."""
         scope, changeable = dict(self._write.scope), list(self._write.changeable)
         if depth > 0:
             lines = [self._statement(depth - 1) for _ in range(self._chance.randint(1, 3))]
@@ -86,7 +86,7 @@ class Statements:
         name = self._chance.choice(self._write.changeable)
         type_ = self._write.scope[name]
         value = self._write.expression(type_, depth)
-        # The compiler fails where it finds nothing left of both branches of an `if`.
+        # The compiler fails if both branches of an `if` end up empty.
         value = self._write.of_kind(type_, 0) if value == name else value
         return f"{name} = {value};"
 
@@ -120,7 +120,7 @@ class Statements:
         return f"{{ let {value}: {type_} = {expression}; {change} }}"
 
     def _path(self, name: str) -> tuple[str, str] | None:
-        """A field of a struct, or of a struct in it."""
+        """Return a field of a struct, or of a struct in it."""
         path, type_ = name, self._write.scope[name]
         if type_ not in self._shapes.structs:
             return None
@@ -223,7 +223,7 @@ class Statements:
         return f"{{ let mut {name} = {value}; match (&mut {name}) {{ {', '.join(arms)} }}; }};"
 
     def _arm(self, fields: tuple[tuple[str, str], ...], depth: int, *, named: bool) -> str:
-        """A pattern whose variables are references, one of which may be written through."""
+        """Return a pattern whose variables are references, one of which may be written through."""
         if not fields:
             return f" => {{ {self._block(depth - 1)} }}"
         bound = [self._write.name("b") for _ in fields]
@@ -233,10 +233,10 @@ class Statements:
         return f"{enclosed(names, named=named)} => {{ *{bound[place]} = {written}; }}"
 
     def _chain(self, depth: int) -> str:
-        """A change of something inside of a variable, through one reference after the other."""
+        """Return a change of a part of a variable, through one reference after the other."""
         name = self._chance.choice(self._write.changeable)
         reference = self._write.name("r")
-        type_ = self._write.scope.pop(name)  # while it is borrowed nothing else may use it
+        type_ = self._write.scope.pop(name)  # nothing else may use it while it is borrowed
         changed = change_behind(self._write, reference, type_, depth)
         self._write.scope[name] = type_
         return f"{{ let {reference} = &mut {name}; {changed} }};"

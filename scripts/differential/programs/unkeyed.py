@@ -1,4 +1,4 @@
-"""What programs do with what has no keys: money, objects, versions, texts, bytes."""
+"""Operations without keys: money, objects, versions, strings, bytes."""
 
 from differential.programs.collection import Collection
 

@@ -1,8 +1,8 @@
-"""Calls all tools of one system from a process that has secrets; prints what each gave, as JSON.
+"""A program that calls all tools of one system from a process with secrets.
 
     python calling.py SYSTEM PYTHON
 
-It is started as one user or another; its home is a fresh folder.
+It prints the results as JSON. It runs as one user or another, with a new folder as its home.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from nexus_tools.bridges import Confinement, Host, Naming, ProcessLimits, discov
 
 
 async def page(_, writer):
-    """Responds to whatever is asked."""
+    """Respond to any request."""
     body = b"a page\n"
     writer.write(b"HTTP/1.0 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
     writer.close()
@@ -46,7 +46,7 @@ def main(system, python):
 
 
 async def call(system, python, base, places):
-    """What each tool gave, by its name; a server runs meanwhile that one of them may reach."""
+    """Return the results of the tools by name, while a server runs that one of them may reach."""
     async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         places["page"] = f"http://127.0.0.1:{port}/"
@@ -76,7 +76,7 @@ async def call(system, python, base, places):
 
 
 def prepare(base, stack):
-    """A home with keys and an environment with a secret, as an operator's; where all that is."""
+    """Create a home with keys and an environment with a secret, and return their paths."""
     secret = secrets.token_hex(16)
     os.environ |= {"HOME": str(base / "home"), "OPERATORS_SECRET": secret}
     for name in ("home", "workspace", "readable", "tools"):

@@ -1,14 +1,15 @@
-"""What honest tools of strangers do, in Python: each is the body of a tool of every system.
+"""Honest tools in Python, each of which is the body of a tool in every system.
 
-`places` says where things are. Each function is copied as text into a tool: it imports by itself.
+`places` has the paths of the test. Each function is copied as text into a tool, so it imports
+modules itself.
 """
 
-# Strangers open their files as they like.
+# Tool authors open files in any style.
 # ruff: noqa: PTH103, PTH105, PTH118, PTH120, PTH123, PTH208
 
 
 def create_file(places):
-    """Creates a file, and the folders above it."""
+    """Create a file and its parent folders."""
     import os
 
     path = os.path.join(places["workspace"], "notes", "todo.txt")
@@ -19,13 +20,13 @@ def create_file(places):
 
 
 def file_reader(places):
-    """Reads what another call has created."""
+    """Read the file that another call has created."""
     with open(places["workspace"] + "/notes/todo.txt") as file:
         return file.read()
 
 
 def replace_in_files(places):
-    """Lists a folder, and rewrites a file of it through a temporary one."""
+    """List a folder, and rewrite one of its files through a temporary file."""
     import os
     import shutil
     import tempfile
@@ -43,7 +44,7 @@ def replace_in_files(places):
 
 
 def commit_and_clone(places):
-    """Commits and clones a repository by a script of the shell."""
+    """Commit and clone a repository with a shell script."""
     import subprocess
 
     script = """
@@ -58,7 +59,7 @@ def commit_and_clone(places):
 
 
 def fetch(places):
-    """Fetches a page, where a port has been opened for it."""
+    """Fetch a page through an allowed port."""
     import urllib.request
 
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -67,7 +68,7 @@ def fetch(places):
 
 
 def compute(places):
-    """Uses compiled libraries, temporary files, threads and other processes."""
+    """Use compiled libraries, temporary files, threads, and other processes."""
     import concurrent.futures
     import multiprocessing
     import os
@@ -103,7 +104,7 @@ EXPECTED = {
     replace_in_files: [["pets.txt"], "a dog\n"],
     commit_and_clone: "HELLO",
     fetch: "a page\n",
-    # The sum of 0 to 9; the checksum of `abc` is of RFC 3720's kind, as in zlib's own documents.
+    # The sum of 0 to 9, and the CRC-32 of `abc`.
     compute: [45, [0, 1, 4, 9], "sent", "42", 891568578],
 }
 """What each gives; in this order, for some build on those before."""

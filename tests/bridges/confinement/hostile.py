@@ -1,14 +1,14 @@
-"""What hostile tools try: each gives the ways by which it got somewhere, so none is right.
+"""Hostile tools; each returns its successful attacks, so an empty list is the right result.
 
 As in `honest`, each function is copied as text into a tool of every system.
 """
 
-# Strangers open their files as they like, and do not look back.
+# Tool authors open files in any style, and do not close them.
 # ruff: noqa: PTH101, PTH104, PTH107, PTH123, PTH208, PTH211, SIM105, SIM115
 
 
 def read_keys(places):
-    """By opening, by a subprocess, and by all names that lead to the file."""
+    """Read keys by opening the file, with a subprocess, and by all other names of the file."""
     import os
     import subprocess
 
@@ -40,7 +40,7 @@ def read_keys(places):
 
 
 def look_around(places):
-    """The operator's home, other folders of the machine, processes of others."""
+    """Read the operator's home, other folders of the machine, and processes of others."""
     import os
 
     got = []
@@ -58,7 +58,7 @@ def look_around(places):
 
 
 def change_files(places):
-    """Outside of the workspace: contents, names, modes, owners and times."""
+    """Change contents, names, modes, owners, and times of files outside of the workspace."""
     import os
 
     home, key = places["home"], places["keystore"]
@@ -88,7 +88,7 @@ def change_files(places):
 
 
 def read_environment(places):
-    """Of the server, of what started it, of what watches, of everybody."""
+    """Read the environments of the server, its parent, the watch, and all other processes."""
     import os
 
     got = []
@@ -103,7 +103,7 @@ def read_environment(places):
 
 
 def read_memory(places):
-    """Of the server and of what watches, as a debugger would."""
+    """Read the memory of the server and the watch, as a debugger does."""
     import ctypes
     import os
 
@@ -123,7 +123,7 @@ def read_memory(places):
 
 
 def use_shared_memory(places):
-    """That of others, by POSIX and by System V."""
+    """Use shared memory of other processes, by POSIX and by System V."""
     import ctypes
     import os
 
@@ -143,7 +143,7 @@ def use_shared_memory(places):
 
 
 def send_signals(places):
-    """To the server, to what watches, to everybody; and take away what they may use."""
+    """Send signals to the server, the watch, and all processes, and reduce their resources."""
     import os
     import resource
     import signal
@@ -169,7 +169,7 @@ def send_signals(places):
 
 
 def connect(places):
-    """To this machine, to the cloud's metadata, to others; by TCP, by other ways, and listening."""
+    """Connect to this machine, cloud metadata, and others, by TCP and other ways, and listen."""
     import socket
 
     got = []
@@ -191,7 +191,7 @@ def connect(places):
 
 
 def other_sockets(places):
-    """Datagrams, raw sockets, the kernel's own, and sockets that are files or have mere names."""
+    """Open datagram, raw, netlink, file, and abstract sockets."""
     import socket
 
     kinds = [
@@ -223,7 +223,7 @@ def other_sockets(places):
 
 
 def leave_a_daemon(places):
-    """Leaves the process group and the session, by a double fork, and stays."""
+    """Leave the process group and the session by a double fork, and stay."""
     import os
     import time
 
@@ -243,7 +243,7 @@ def leave_a_daemon(places):
 
 
 def gain_privileges(places):
-    """Mounts, namespaces, users, keys, and rings of calls that nobody filters."""
+    """Use mounts, namespaces, users, keys, and io_uring."""
     import ctypes
 
     library = ctypes.CDLL(None, use_errno=True)
@@ -263,7 +263,7 @@ def gain_privileges(places):
 
 
 def inherited_descriptors(places):
-    """Whatever the server had open."""
+    """Use the descriptors of the server."""
     import os
 
     got = []

@@ -1,4 +1,4 @@
-"""How a function becomes a tool of each system, as its authors would write it, and is called."""
+"""The conversion of a function to a tool of each system, in the way of the system's authors."""
 
 import inspect
 import json
@@ -13,7 +13,7 @@ def _file(path, *parts):
 
 
 def nora(folder, functions):
-    """A folder with a `tool.json` and a script for each."""
+    """Write a folder with a `tool.json` and a script for each function."""
     for function in functions:
         manifest = {
             "name": function.__name__,
@@ -40,7 +40,7 @@ def nora(folder, functions):
 
 
 def sos(folder, functions):
-    """A namespace with a function for each, behind one that is decorated."""
+    """Write a namespace with a decorated function for each function."""
     tools = [
         f"""
         @sos_tool
@@ -61,7 +61,7 @@ def sos(folder, functions):
 
 
 def hyperpocket(folder, functions):
-    """A module with a function tool for each."""
+    """Write a module with a function tool for each function."""
     tools = [
         f"""
         @function_tool
@@ -76,7 +76,7 @@ def hyperpocket(folder, functions):
 
 
 def unstract(folder, functions):
-    """A folder with a `config` for each, whose program reads its input file."""
+    """Write a folder with a `config` for each function; its program reads its input file."""
     for function in functions:
         name, place = function.__name__, folder / function.__name__
         properties = {
@@ -101,7 +101,7 @@ def unstract(folder, functions):
 
 
 def mcp(folder, functions):
-    """One server of stdio with a tool for each; it speaks the protocol by itself."""
+    """Write one stdio server with a tool for each function and its own protocol code."""
     names = ", ".join(function.__name__ for function in functions)
     serve = f"""
     import json, sys

@@ -1,4 +1,4 @@
-"""Honest tools of each system work, and hostile ones get nowhere, whoever serves them."""
+"""Honest tools of each system work, and hostile ones fail, for every user that serves them."""
 
 import json
 import os
@@ -15,9 +15,9 @@ USERS = [0, NOBODY] if os.getuid() == 0 else [os.getuid()]
 
 
 def as_nobody(command):
-    """The command line that runs it as nobody, who may not look into the homes of others.
+    """Return the command line as the user nobody, who has no access to the homes of others.
 
-    An interpreter in such a home is mounted once more where its path leads, in mounts of its own.
+    An interpreter in such a home is mounted again at its own path, in private mounts.
     """
     base = Path(sys.base_prefix).resolve()
     closed = [folder for folder in reversed(base.parents) if not folder.stat().st_mode & 0o001]
@@ -37,18 +37,18 @@ def as_nobody(command):
 
 
 def without_mounts(command):
-    """The command line that runs it as the root of users of its own, who may make no mounts."""
+    """Return the command line as the root of a user namespace that may not mount."""
     denied = "echo 0 > /proc/sys/user/max_mnt_namespaces"
     return ["unshare", "--user", "--map-root-user", "sh", "-ec", f"{denied}\n{shlex.join(command)}"]
 
 
-# As docs/concepts/sandbox.md has it, of files that are the user's own.
+# According to docs/concepts/sandbox.md, for files of the user.
 LEFT_WITHOUT_MOUNTS = {"change_files": ["mode", "time", "owner"]}
 
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("system", ["nora", "sos", "hyperpocket", "unstract", "mcp"])
-def test_honest_tools_work_and_hostile_ones_get_nowhere(system, user, may_mount):
+def test_honest_tools_work_and_hostile_tools_fail(system, user, may_mount):
     as_user = list if user == os.getuid() else as_nobody
     if not can_run(as_user):
         pytest.skip("this root may not become another user, as whom it is run where it may")
@@ -58,7 +58,7 @@ def test_honest_tools_work_and_hostile_ones_get_nowhere(system, user, may_mount)
     assert_confined(report, {} if may_mount(as_user) else LEFT_WITHOUT_MOUNTS)
 
 
-def test_without_mounts_of_ones_own_hostile_tools_change_what_is_about_files_and_nothing_else(
+def test_hostile_tools_only_change_file_attributes_when_mounts_are_unavailable(
     may_mount,
 ):
     if not can_run(without_mounts):
@@ -79,7 +79,7 @@ def report_of(system, as_user):
 
 
 def assert_confined(report, left):
-    """Whether honest tools work, and hostile ones got to what is left to them."""
+    """Assert that honest tools work, and that hostile ones succeed only with `left`."""
     assert report["honest"] == report["expected"]
     assert {name: got for name, got in report["hostile"].items() if got} == left
     assert len(report["hostile"]) >= 10

@@ -1,4 +1,4 @@
-"""Tools on disk, a host for them, an authorization server, and a clock that tests turn."""
+"""Tools on disk, a host for them, an authorization server, and a clock that tests control."""
 
 import asyncio
 import json
@@ -47,10 +47,12 @@ def store(tmp_path):
 
 
 @pytest.fixture
-def packaged(tmp_path):
-    """Writes the folder of a packaged tool: its `pocket.json`, and further files by name."""
+def write_packaged(tmp_path):
+    """Return a function that writes a packaged tool: `pocket.json` and further files by name."""
 
-    def packaged(files=None, *, name="shout", run="sh main.sh", build=None, schema=None, **more):
+    def write_packaged(
+        files=None, *, name="shout", run="sh main.sh", build=None, schema=None, **more
+    ):
         folder = tmp_path / "tools" / name
         folder.mkdir(parents=True)
         tool = {"name": name, "description": f"The tool {name}."}
@@ -63,49 +65,49 @@ def packaged(tmp_path):
             (folder / path).write_text(content)
         return folder
 
-    return packaged
+    return write_packaged
 
 
 @pytest.fixture
-def module(tmp_path):
-    """Writes a module of tools in Python."""
+def write_module(tmp_path):
+    """Return a function that writes a module of tools in Python."""
 
-    def module(code, name="tools_here.py"):
+    def write_module(code, name="tools_here.py"):
         path = tmp_path / "modules" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
         return path
 
-    return module
+    return write_module
 
 
 @pytest.fixture
-def found(host):
-    """Discovers the tools of a place, by a bridge with these options."""
+def discover_tools(host):
+    """Return a function that discovers the tools at a path, with options for the bridge."""
 
-    async def found(place, **options):
+    async def discover_tools(place, **options):
         bridge = HyperpocketBridge(**options)
         return await bridge.discover(place, host, Naming("xyz.example"))
 
-    return found
+    return discover_tools
 
 
 @pytest.fixture
-def called(found):
-    """Invokes the one tool of a place, built first, and gives its output."""
+def call_tool(discover_tools):
+    """Return a function that builds and invokes the only tool at a path."""
 
-    async def called(place, ports, **options):
-        discovery = await found(place, **options)
+    async def call_tool(place, ports, **options):
+        discovery = await discover_tools(place, **options)
         assert discovery.refused == ()
         [tool] = discovery.tools
         async with discovery.running():
             return (await tool.invoke(ports)).as_json()
 
-    return called
+    return call_tool
 
 
-class TurnedClock:
-    """A clock that stands until a test turns it."""
+class ManualClock:
+    """A clock that stands still until a test advances it."""
 
     def __init__(self):
         self.time = START
@@ -122,12 +124,12 @@ class TurnedClock:
         await woken.wait()
 
     async def asleep(self):
-        """Wait until somebody sleeps."""
+        """Wait until a task sleeps."""
         async with asyncio.timeout(30):
             await self._asleep.wait()
 
     async def turn(self, seconds):
-        """Wait until somebody sleeps, let time go by, and wake who has slept enough."""
+        """Wait until a task sleeps, advance the time, and wake the tasks that are due."""
         await self.asleep()
         self.time += seconds
         due = [each for each in self._sleepers if each[0] <= self.time]
@@ -139,12 +141,12 @@ class TurnedClock:
 
 
 @pytest.fixture
-async def turned():
-    return TurnedClock()
+async def manual_clock():
+    return ManualClock()
 
 
 class Issue:
-    """What a device code stands for at the server."""
+    """The state of a device code at the server."""
 
     def __init__(self, scope, expires_at, interval):
         self.scope, self.expires_at, self.interval = scope, expires_at, interval
@@ -153,7 +155,7 @@ class Issue:
 
 
 class AuthorizationServer:
-    """An authorization server as RFC 8628 and RFC 6749 describe it, for one client."""
+    """An authorization server for one client, according to RFC 8628 and RFC 6749."""
 
     def __init__(self, clock):
         self.clock = clock
@@ -235,19 +237,19 @@ class AuthorizationServer:
 
 
 @pytest.fixture
-async def authorization_server(turned):
-    server = AuthorizationServer(turned)
+async def authorization_server(manual_clock):
+    server = AuthorizationServer(manual_clock)
     listener = listening_socket("127.0.0.1", 0)
     server.url = url_of(listener)
     async with embedded(server.app, listener, lifespan="off") as serving:
         yield server
-        # Some wait for a sign-in that never comes.
+        # Some tasks wait for a sign-in that never happens.
         serving.force_exit = True
 
 
 @pytest.fixture
 def device_flow(authorization_server):
-    """The operator's document for a provider that has people sign in at the server."""
+    """Return the operator's document for a provider with sign-in at the server."""
     return {
         "kind": "device_flow",
         "client_id": "client-1",
@@ -257,7 +259,7 @@ def device_flow(authorization_server):
 
 
 class AnnouncingStore(CredentialStore):
-    """A store that tells when something was put into it."""
+    """A store that signals when a credential is stored."""
 
     def __init__(self, path):
         super().__init__(path)
@@ -268,7 +270,7 @@ class AnnouncingStore(CredentialStore):
         anyio.from_thread.run_sync(self._has_put.set)
 
     async def has_put(self):
-        """Wait until something was put."""
+        """Wait until a credential is stored."""
         async with asyncio.timeout(30):
             await self._has_put.wait()
 

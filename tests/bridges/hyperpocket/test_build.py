@@ -1,4 +1,4 @@
-"""Builds: once for a content, in the background, and for the build only."""
+"""Builds run once per content, in the background, with their own settings."""
 
 from dataclasses import replace
 
@@ -15,77 +15,81 @@ COUNTED = "echo once >> {}"
 
 
 @pytest.fixture
-def logged():
-    """The log lines of the test."""
+def log_lines():
+    """Return the log lines of the test."""
     with structlog.testing.capture_logs() as lines:
         yield lines
 
 
 @pytest.fixture
-def built(found, tmp_path):
-    """Serves a folder's tool until it is built; gives it, and how often builds have run."""
+def serve_built(discover_tools, tmp_path):
+    """Serve a folder's tool until it is built; yield it and the number of builds."""
 
-    async def built(folder):
-        discovery = await found(folder)
+    async def serve_built(folder):
+        discovery = await discover_tools(folder)
         [tool] = discovery.tools
         async with discovery.running():
             await tool.build.ended()
         count = tmp_path / "counted" / "count"
         return tool, len(count.read_text().splitlines()) if count.exists() else 0
 
-    return built
+    return serve_built
 
 
-async def test_discovery_builds_nothing(packaged, found, tmp_path, host):
-    folder = packaged(build=COUNTED.format(tmp_path / "counted" / "count"))
-    [tool] = (await found(folder)).tools
+async def test_discovery_builds_nothing(write_packaged, discover_tools, tmp_path, host):
+    folder = write_packaged(build=COUNTED.format(tmp_path / "counted" / "count"))
+    [tool] = (await discover_tools(folder)).tools
     assert await tool.check_health() == {"built": False}
     assert not (tmp_path / "counted" / "count").exists()
     assert not host.cache.exists()
 
 
-async def test_a_tool_is_healthy_when_it_is_built(packaged, built):
-    tool, _ = await built(packaged({"main.sh": ""}))
+async def test_health_is_good_when_the_tool_is_built(write_packaged, serve_built):
+    tool, _ = await serve_built(write_packaged({"main.sh": ""}))
     assert await tool.check_health() == {"built": True}
 
 
-async def test_the_same_content_is_built_once(packaged, built, tmp_path):
-    folder = packaged({"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "counted" / "count"))
-    await built(folder)
-    _, count = await built(folder)
+async def test_build_runs_once_for_the_same_content(write_packaged, serve_built, tmp_path):
+    folder = write_packaged(
+        {"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "counted" / "count")
+    )
+    await serve_built(folder)
+    _, count = await serve_built(folder)
     assert count == 1
 
 
-async def test_a_changed_content_is_built_anew(packaged, built, tmp_path):
-    folder = packaged({"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "counted" / "count"))
-    await built(folder)
+async def test_build_runs_again_when_the_content_changes(write_packaged, serve_built, tmp_path):
+    folder = write_packaged(
+        {"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "counted" / "count")
+    )
+    await serve_built(folder)
     (folder / "main.sh").write_text("echo 2")
-    _, count = await built(folder)
+    _, count = await serve_built(folder)
     assert count == 2
 
 
-async def test_call_is_not_ready_when_the_build_failed(packaged, called, logged):
-    folder = packaged(build="echo no such package >&2; exit 9")
-    reason = "its build failed: the tool ended with exit code 9"
+async def test_call_is_not_ready_when_the_build_failed(write_packaged, call_tool, log_lines):
+    folder = write_packaged(build="echo no such package >&2; exit 9")
+    reason = "the build failed: the tool ended with exit code 9"
     with pytest.raises(NotReadyError, match=reason):
-        await called(folder, {})
-    [failure] = [entry for entry in logged if entry["event"] == "build_failed"]
+        await call_tool(folder, {})
+    [failure] = [entry for entry in log_lines if entry["event"] == "build_failed"]
     assert (failure["reason"], failure["log"]) == (reason, "no such package")
 
 
-async def test_a_tool_whose_build_failed_is_not_healthy(packaged, built, host):
-    tool, _ = await built(packaged(build="exit 9"))
+async def test_health_is_bad_when_the_build_failed(write_packaged, serve_built, host):
+    tool, _ = await serve_built(write_packaged(build="exit 9"))
     assert await tool.check_health() == {"built": False}
     assert list((host.cache / "hyperpocket").iterdir()) == []
 
 
-async def test_call_is_not_ready_when_nothing_is_built_yet(packaged, found):
-    [tool] = (await found(packaged())).tools
+async def test_call_is_not_ready_when_nothing_is_built_yet(write_packaged, discover_tools):
+    [tool] = (await discover_tools(write_packaged())).tools
     with pytest.raises(NotReadyError, match="the tool is not built yet"):
         await tool.invoke({})
 
 
-async def test_settings_of_package_managers_are_for_the_build_alone(packaged, host):
+async def test_package_manager_settings_are_only_for_builds(write_packaged, host):
     settings = {
         "PIP_INDEX_URL": "https://user:pass@example.com",
         "UV_CACHE_DIR": "/x",
@@ -93,7 +97,7 @@ async def test_settings_of_package_managers_are_for_the_build_alone(packaged, ho
         "HTTPS_PROXY": "http://p",
     }
     host = replace(host, environment={**host.environment, **settings})
-    folder = packaged({"main.sh": "cat built; env"}, build="env > built")
+    folder = write_packaged({"main.sh": "cat built; env"}, build="env > built")
     discovery = await HyperpocketBridge().discover(folder, host, Naming("xyz.example"))
     [tool] = discovery.tools
     async with discovery.running():
@@ -141,25 +145,27 @@ async def test_settings_of_package_managers_are_for_the_build_alone(packaged, ho
     ],
 )
 async def test_build_log_hides_secrets_and_nothing_else(
-    packaged, host, logged, settings, printed, log
+    write_packaged, host, log_lines, settings, printed, log
 ):
     host = replace(host, environment={**host.environment, **settings})
-    folder = packaged(build=f'echo "{printed}" >&2; exit 1')
+    folder = write_packaged(build=f'echo "{printed}" >&2; exit 1')
     discovery = await HyperpocketBridge().discover(folder, host, Naming("xyz.example"))
     async with discovery.running():
         await discovery.tools[0].build.ended()
-    [failure] = [entry for entry in logged if entry["event"] == "build_failed"]
+    [failure] = [entry for entry in log_lines if entry["event"] == "build_failed"]
     assert failure["log"] == log
 
 
-async def test_without_builds_a_tool_that_needs_one_is_refused(packaged, found):
-    discovery = await found(packaged(build="true"), builds=False)
+async def test_discovery_refuses_a_tool_that_needs_a_build_when_builds_are_disabled(
+    write_packaged, discover_tools
+):
+    discovery = await discover_tools(write_packaged(build="true"), builds=False)
     [refusal] = discovery.refused
-    assert refusal.reason == "it has to be built, and builds are switched off"
+    assert refusal.reason == "it must be built, but builds are disabled"
     assert discovery.tools == ()
 
 
-def test_links_out_of_the_folder_are_left_out(tmp_path):
+def test_copy_omits_links_out_of_the_folder(tmp_path):
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     (tmp_path / "secret").write_text("x")
@@ -169,7 +175,7 @@ def test_links_out_of_the_folder_are_left_out(tmp_path):
     assert [path.name for path in target.iterdir()] == ["kept"]
 
 
-def test_what_other_runs_have_left_is_no_part_of_a_tool(tmp_path):
+def test_copy_omits_files_of_other_runs(tmp_path):
     source = tmp_path / "source"
     (source / "__pycache__").mkdir(parents=True)
     (source / "main.py").write_text("1")
@@ -178,7 +184,7 @@ def test_what_other_runs_have_left_is_no_part_of_a_tool(tmp_path):
     assert copy_sources(source, tmp_path / "two") == before
 
 
-def test_a_file_that_becomes_executable_is_another_content(tmp_path):
+def test_content_changes_when_a_file_becomes_executable(tmp_path):
     source = tmp_path / "source"
     source.mkdir()
     (source / "app").touch(0o600)
@@ -187,7 +193,7 @@ def test_a_file_that_becomes_executable_is_another_content(tmp_path):
     assert copy_sources(source, tmp_path / "two") != before
 
 
-def test_a_folder_with_too_many_files_is_refused(tmp_path):
+def test_folder_with_too_many_files_is_refused(tmp_path):
     source = tmp_path / "source"
     source.mkdir()
     for number in range(MAX_FILES + 1):

@@ -25,14 +25,14 @@ TOKEN = Credential(CredentialKind.TOKEN, "token-1234", scopes=frozenset({"read"}
 VALYU = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read"})))
 
 
-def test_each_kind_makes_its_provider(store):
+def test_each_kind_creates_its_provider(store):
     document = {"a": {"kind": "token"}, "b": {"kind": "api_key"}, "c/handler": DEVICE_FLOW}
     made = auth_providers(document, store)
     kinds = {name: type(provider) for name, provider in made.items()}
     assert kinds == {"a": TokenProvider, "b": ApiKeyProvider, "c/handler": DeviceFlowProvider}
 
 
-def test_a_provider_has_the_names_that_its_tools_read(store):
+def test_provider_has_the_variable_names_of_its_tools(store):
     document = {"a": {"kind": "token", "env": "A_KEY"}, "b": DEVICE_FLOW | {"env": ["B", "C"]}}
     made = auth_providers(document, store)
     assert [made["a"].names, made["b"].names] == [("A_KEY",), ("B", "C")]
@@ -41,67 +41,69 @@ def test_a_provider_has_the_names_that_its_tools_read(store):
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ("token", "no table"),
-        ({}, "kind is none of token, api_key, device_flow"),
-        ({"kind": "saml"}, "kind is none of"),
-        ({"kind": "token", "client_id": "x"}, "has no client_id"),
-        ({"kind": "token", "env": "A B"}, "no name of an environment variable"),
-        ({"kind": "token", "env": [7]}, "neither a text nor a list"),
+        ("token", "expected a table"),
+        ({}, "kind must be one of token, api_key, device_flow"),
+        ({"kind": "saml"}, "kind must be one of"),
+        ({"kind": "token", "client_id": "x"}, "unknown keys for kind token: client_id"),
+        ({"kind": "token", "env": "A B"}, "not a valid name of an environment variable"),
+        ({"kind": "token", "env": [7]}, "must be a string or a list"),
         (DEVICE_FLOW | {"client_id": ""}, "client_id is missing"),
-        (DEVICE_FLOW | {"token_endpoint": "http://example.com"}, "no https URL"),
-        (DEVICE_FLOW | {"scopes": {}}, "scopes is neither"),
+        (DEVICE_FLOW | {"token_endpoint": "http://example.com"}, "is not an https URL"),
+        (DEVICE_FLOW | {"scopes": {}}, "scopes must be a string or"),
     ],
     ids=str,
 )
-def test_a_wrong_entry_is_refused_with_its_name(store, entry, problem):
+def test_invalid_entry_is_refused_with_its_name(store, entry, problem):
     with pytest.raises(ValidationError, match=problem) as caught:
         auth_providers({"github": entry}, store)
     assert caught.value.code == "auth_provider_invalid"
     assert "'github'" in caught.value.message
 
 
-def test_a_name_that_no_provider_can_have_is_refused(store):
+def test_invalid_provider_name_is_refused(store):
     with pytest.raises(ValidationError) as caught:
         auth_providers({"a b": {"kind": "token"}}, store)
     assert caught.value.code == "auth_provider_invalid"
 
 
-async def test_a_token_provider_gives_the_stored_token(store, turned):
-    turned.time = 49.0
+async def test_token_provider_returns_the_stored_token(store, manual_clock):
+    manual_clock.time = 49.0
     store.put(CredentialKey("valyu"), TOKEN)
-    provider = auth_providers({"valyu": {"kind": "token"}}, store, turned.clock)["valyu"]
+    provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
     assert await provider.authorise(VALYU) == TOKEN
 
 
-async def test_a_token_provider_gives_no_expired_token(store, turned):
-    turned.time = 50.0
+async def test_token_provider_rejects_an_expired_token(store, manual_clock):
+    manual_clock.time = 50.0
     store.put(CredentialKey("valyu"), TOKEN)
-    provider = auth_providers({"valyu": {"kind": "token"}}, store, turned.clock)["valyu"]
+    provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
     required = await provider.authorise(VALYU)
     assert required == AuthRequired("the operator's credential for valyu has expired")
 
 
-async def test_a_token_provider_names_the_scopes_that_are_lacking(store, turned):
-    turned.time = 0.0
+async def test_token_provider_names_missing_scopes(store, manual_clock):
+    manual_clock.time = 0.0
     store.put(CredentialKey("valyu"), TOKEN)
-    provider = auth_providers({"valyu": {"kind": "token"}}, store, turned.clock)["valyu"]
+    provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
     wanted = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read", "write", "admin"})))
-    assert (await provider.authorise(wanted)).reason.endswith("lacks admin, write")
+    assert (await provider.authorise(wanted)).reason.endswith("lacks the scopes admin, write")
 
 
-async def test_an_api_key_has_no_scopes_to_lack(store):
+async def test_api_key_has_no_scopes(store):
     store.put(CredentialKey("valyu"), KEY)
     provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
     assert await provider.authorise(VALYU) == KEY
 
 
-async def test_a_token_is_no_api_key(store):
+async def test_token_is_not_an_api_key(store):
     store.put(CredentialKey("valyu"), TOKEN)
     provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
-    assert await provider.authorise(VALYU) == AuthRequired("the operator has no API key for valyu")
+    assert await provider.authorise(VALYU) == AuthRequired(
+        "the operator has not stored an API key for valyu"
+    )
 
 
-async def test_a_thread_without_a_credential_has_that_of_its_profile(store):
+async def test_thread_without_a_credential_uses_the_one_of_its_profile(store):
     store.put(CredentialKey("valyu", "work"), KEY)
     provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
     assert await provider.authorise(AuthRequest(VALYU.auth, "work", "t-9")) == KEY

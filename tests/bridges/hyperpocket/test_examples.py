@@ -7,14 +7,14 @@ from nexus_tools.bridges.credentials import Credential, CredentialKey, Credentia
 EXAMPLES = Path(__file__).parents[3] / "examples" / "bridges" / "hyperpocket"
 
 
-async def test_the_packaged_example_counts_words(called):
-    output = await called(EXAMPLES / "word-count", {"text": "one two  three"})
+async def test_packaged_example_counts_words(call_tool):
+    output = await call_tool(EXAMPLES / "word-count", {"text": "one two  three"})
     assert output == {"ok": {"result": {"words": 3}}}
 
 
-async def test_the_example_in_python_has_a_function_and_a_class(found, store):
+async def test_python_example_has_a_function_and_a_class(discover_tools, store):
     store.put(CredentialKey("github"), Credential(CredentialKind.TOKEN, "ghp-0123456789"))
-    discovery = await found(EXAMPLES / "phrases" / "phrases.py", credentials=store)
+    discovery = await discover_tools(EXAMPLES / "phrases" / "phrases.py", credentials=store)
     repeat, sign = discovery.tools
     async with discovery.running():
         repeated = await repeat.invoke({"phrase": "ho", "times": 3})

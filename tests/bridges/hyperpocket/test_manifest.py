@@ -1,4 +1,4 @@
-"""How packaged tools are declared, in `pocket.json` and in the older files."""
+"""The manifests of packaged tools, in `pocket.json` and in the older files."""
 
 import json
 
@@ -29,10 +29,10 @@ REGION = "eu"
 
 
 @pytest.fixture
-def legacy(tmp_path):
-    """Writes a tool of the older form, with these files, and reads it."""
+def read_legacy(tmp_path):
+    """Return a function that writes a tool of the older format and reads its manifest."""
 
-    def legacy(*files, config=CONFIG):
+    def read_legacy(*files, config=CONFIG):
         (tmp_path / "config.toml").write_text(config)
         (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
         for name in files:
@@ -40,10 +40,10 @@ def legacy(tmp_path):
             (tmp_path / name).write_text("{}" if name.endswith(".json") else "")
         return Manifest.read(tmp_path)
 
-    return legacy
+    return read_legacy
 
 
-def test_every_field_of_pocket_json_is_read():
+def test_pocket_json_fields_are_all_read():
     manifest = Manifest.parse(POCKET)
     declared = manifest.declaration
     assert (declared.name, declared.description, declared.schema) == ("echo", "Echoes.", SCHEMA)
@@ -53,16 +53,16 @@ def test_every_field_of_pocket_json_is_read():
     assert (manifest.build, manifest.run) == ("pip install .", "python -m echo")
 
 
-def test_the_older_files_declare_the_same_fields(legacy):
-    declared = legacy("pyproject.toml", "echo/__main__.py").declaration
+def test_older_files_declare_the_same_fields(read_legacy):
+    declared = read_legacy("pyproject.toml", "echo/__main__.py").declaration
     assert (declared.name, declared.description, declared.schema) == ("echo", "Echoes.", SCHEMA)
     assert declared.auth == ToolAuth("slack", "", frozenset({"chat:write"}))
     assert declared.variables == {"REGION": "eu"}
 
 
-def test_pocket_json_counts_more_than_the_older_files(legacy, tmp_path):
+def test_pocket_json_takes_precedence_over_the_older_files(read_legacy, tmp_path):
     (tmp_path / "pocket.json").write_text(json.dumps(POCKET))
-    assert legacy("echo/__main__.py").declaration.auth.provider == "github"
+    assert read_legacy("echo/__main__.py").declaration.auth.provider == "github"
 
 
 @pytest.mark.parametrize(
@@ -74,39 +74,39 @@ def test_pocket_json_counts_more_than_the_older_files(legacy, tmp_path):
         (["requirements.txt", "main.py"], "pip install -r requirements.txt", "python main.py"),
     ],
 )
-def test_an_older_tool_in_python_is_installed_and_its_module_run(legacy, files, build, run):
-    manifest = legacy(*files)
+def test_older_python_tool_is_installed_and_its_module_run(read_legacy, files, build, run):
+    manifest = read_legacy(*files)
     assert (manifest.build, manifest.run) == (build, run)
 
 
-def test_an_older_tool_in_javascript_runs_its_main_file(legacy):
-    manifest = legacy("package.json", "index.js", config=CONFIG.replace("python", "node"))
+def test_older_javascript_tool_runs_its_main_file(read_legacy):
+    manifest = read_legacy("package.json", "index.js", config=CONFIG.replace("python", "node"))
     assert (manifest.build, manifest.run) == ("npm install", "node index.js")
 
 
-def test_an_older_tool_that_nobody_knows_how_to_run_is_refused(legacy):
+def test_older_tool_without_a_known_command_is_refused(read_legacy):
     with pytest.raises(ValidationError, match="run is missing"):
-        legacy("main.rs", config=CONFIG.replace("python", "rust"))
+        read_legacy("main.rs", config=CONFIG.replace("python", "rust"))
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"tool": None}, "tool is no object"),
+        ({"tool": None}, "tool must be an object"),
         ({"tool": {"description": "x"}}, "name is missing"),
-        ({"tool": {"name": "x", "inputSchema": []}}, "tool.inputSchema is no object"),
+        ({"tool": {"name": "x", "inputSchema": []}}, "tool.inputSchema must be an object"),
         ({"entrypoint": {}}, "run is missing"),
         ({"entrypoint": {"run": "  "}}, "run is missing"),
-        ({"entrypoint": {"run": "a\0b"}}, "run is missing, or no text"),
-        ({"variables": {"A B": "x"}}, "no name of a variable"),
-        ({"variables": {"A": ["x"]}}, "neither a text nor a number"),
-        ({"auth": {"auth_provider": "git hub"}}, "auth_provider is no plain name"),
-        ({"auth": {"auth_provider": "github", "scopes": "repo"}}, "scopes is no list"),
-        ({"auth": []}, "it is an object of"),
+        ({"entrypoint": {"run": "a\0b"}}, "run is missing or not a valid string"),
+        ({"variables": {"A B": "x"}}, "not a valid variable name"),
+        ({"variables": {"A": ["x"]}}, "must be a string or a number"),
+        ({"auth": {"auth_provider": "git hub"}}, "auth_provider is not a plain name"),
+        ({"auth": {"auth_provider": "github", "scopes": "repo"}}, "scopes must be a list"),
+        ({"auth": []}, "it must be an object with"),
     ],
     ids=str,
 )
-def test_a_wrong_pocket_json_is_refused_with_its_place(change, problem):
+def test_invalid_pocket_json_is_refused_with_its_location(change, problem):
     with pytest.raises(ValidationError, match=problem):
         Manifest.parse(POCKET | change)
 
@@ -114,14 +114,14 @@ def test_a_wrong_pocket_json_is_refused_with_its_place(change, problem):
 @pytest.mark.parametrize(
     "content", ["{", "[]", "\xff", "[" * 100_000], ids=["open", "list", "bytes", "deep"]
 )
-def test_a_file_that_is_no_json_object_is_refused(tmp_path, content):
+def test_non_json_object_is_refused(tmp_path, content):
     (tmp_path / "pocket.json").write_bytes(content.encode("latin-1"))
     with pytest.raises(ValidationError) as caught:
         Manifest.read(tmp_path)
     assert caught.value.code == "manifest_invalid"
 
 
-def test_auth_without_a_provider_is_no_auth():
+def test_auth_without_a_provider_is_ignored():
     assert ToolAuth.parse({"auth_handler": "x", "scopes": ["repo"]}) is None
     assert ToolAuth.parse(None) is None
 
@@ -143,5 +143,5 @@ def test_auth_without_a_provider_is_no_auth():
     ],
     ids=str,
 )
-def test_a_provider_has_its_names_for_credentials(auth, names):
+def test_provider_has_its_credential_names(auth, names):
     assert auth.names == names

@@ -1,4 +1,4 @@
-"""People sign in by the device flow of OAuth 2.0, while tools answer what there is to do."""
+"""Sign-in by the device flow of OAuth 2.0, while tools return the instructions."""
 
 import anyio
 import pytest
@@ -17,52 +17,52 @@ REPO = ToolAuth("github", scopes=frozenset({"repo"}))
 
 
 @pytest.fixture
-def provider(device_flow, announcing_store, turned):
-    return auth_providers({"github": device_flow}, announcing_store, turned.clock)["github"]
+def provider(device_flow, announcing_store, manual_clock):
+    return auth_providers({"github": device_flow}, announcing_store, manual_clock.clock)["github"]
 
 
-async def test_the_first_call_says_where_to_sign_in(provider, authorization_server):
+async def test_first_call_returns_the_sign_in_url(provider, authorization_server):
     async with provider.running():
         required = await provider.authorise(AuthRequest(REPO))
     [user_code] = authorization_server.codes
     assert required == AuthRequired(
-        f"sign in at github with the code {user_code}, and call again",
+        f"Sign in at github with the code {user_code}, and call again.",
         f"https://example.com/device?code={user_code}",
         user_code,
     )
 
 
-async def test_the_next_call_has_the_token_of_who_signed_in(
-    provider, authorization_server, announcing_store, turned
+async def test_next_call_uses_the_token_after_sign_in(
+    provider, authorization_server, announcing_store, manual_clock
 ):
     async with provider.running():
         required = await provider.authorise(AuthRequest(REPO))
-        await turned.turn(5)
-        await turned.asleep()
+        await manual_clock.turn(5)
+        await manual_clock.asleep()
         authorization_server.decide(required.user_code, "approve")
-        await turned.turn(5)
+        await manual_clock.turn(5)
         await announcing_store.has_put()
         credential = await provider.authorise(AuthRequest(REPO))
     assert credential.secret == authorization_server.tokens[0]
     assert credential.scopes == {"repo"}
-    assert credential.expires_at == turned.time + 3600
+    assert credential.expires_at == manual_clock.time + 3600
     assert credential == announcing_store.get(CredentialKey("github"))
 
 
-async def test_calls_in_the_meantime_name_the_same_code(provider, authorization_server):
+async def test_calls_during_a_sign_in_return_the_same_code(provider, authorization_server):
     async with provider.running():
         first = await provider.authorise(AuthRequest(REPO))
         assert await provider.authorise(AuthRequest(REPO)) == first
     assert len(authorization_server.codes) == 1
 
 
-async def test_each_profile_signs_in_for_itself(
-    provider, authorization_server, announcing_store, turned
+async def test_each_profile_signs_in_separately(
+    provider, authorization_server, announcing_store, manual_clock
 ):
     async with provider.running():
         mine = await provider.authorise(AuthRequest(REPO, "mine", "t-1"))
         authorization_server.decide(mine.user_code, "approve")
-        await turned.turn(5)
+        await manual_clock.turn(5)
         await announcing_store.has_put()
         theirs = await provider.authorise(AuthRequest(REPO, "theirs", "t-1"))
         assert isinstance(theirs, AuthRequired)
@@ -70,7 +70,7 @@ async def test_each_profile_signs_in_for_itself(
         assert isinstance(await provider.authorise(AuthRequest(REPO, "mine", "t-1")), Credential)
 
 
-async def test_a_token_that_lacks_a_scope_is_asked_for_anew_with_all_scopes(
+async def test_token_without_a_scope_is_requested_again_with_all_scopes(
     provider, authorization_server, store
 ):
     stored = Credential(CredentialKind.OAUTH2, "old", scopes=frozenset({"user"}))
@@ -81,15 +81,15 @@ async def test_a_token_that_lacks_a_scope_is_asked_for_anew_with_all_scopes(
     assert authorization_server.forms[0][1]["scope"] == "repo user"
 
 
-async def test_an_expired_token_is_refreshed_and_the_new_refresh_token_kept(
-    provider, authorization_server, store, turned
+async def test_expired_token_is_refreshed_and_the_new_refresh_token_stored(
+    provider, authorization_server, store, manual_clock
 ):
     authorization_server.refresh_tokens["refresh-0"] = "repo"
     expired = Credential(
         CredentialKind.OAUTH2,
         "access-0",
         refresh_token="refresh-0",
-        expires_at=turned.time - 1,
+        expires_at=manual_clock.time - 1,
         scopes=frozenset({"repo"}),
     )
     store.put(CredentialKey("github"), expired)
@@ -99,11 +99,11 @@ async def test_an_expired_token_is_refreshed_and_the_new_refresh_token_kept(
     assert store.get(CredentialKey("github")).refresh_token == kept
 
 
-async def test_a_refresh_token_that_is_taken_no_more_leads_to_a_new_sign_in(
-    provider, authorization_server, store, turned
+async def test_rejected_refresh_token_starts_a_new_sign_in(
+    provider, authorization_server, store, manual_clock
 ):
     gone = Credential(
-        CredentialKind.OAUTH2, "access-0", refresh_token="gone", expires_at=turned.time - 1
+        CredentialKind.OAUTH2, "access-0", refresh_token="gone", expires_at=manual_clock.time - 1
     )
     store.put(CredentialKey("github"), gone)
     async with provider.running():
@@ -111,28 +111,28 @@ async def test_a_refresh_token_that_is_taken_no_more_leads_to_a_new_sign_in(
     assert required.user_code in authorization_server.codes
 
 
-async def test_a_code_that_has_expired_is_replaced(provider, authorization_server, turned):
-    authorization_server.lifetime = 4  # less than the interval: it expires before it is asked for
+async def test_expired_code_is_replaced(provider, authorization_server, manual_clock):
+    authorization_server.lifetime = 4  # less than the interval, so it expires before the first poll
     async with provider.running():
         first = await provider.authorise(AuthRequest(REPO))
         await anyio.wait_all_tasks_blocked()
         second = await provider.authorise(AuthRequest(REPO))
     assert second.user_code != first.user_code
-    assert turned.slept == []
+    assert manual_clock.slept == []
 
 
-async def test_outside_of_its_time_nobody_is_sent_to_sign_in(provider, authorization_server):
+async def test_provider_starts_no_sign_in_when_it_is_not_running(provider, authorization_server):
     required = await provider.authorise(AuthRequest(REPO))
-    assert required == AuthRequired("nobody is signed in at github")
+    assert required == AuthRequired("not signed in at github")
     assert authorization_server.forms == []
 
 
-async def test_a_server_that_does_not_respond_is_a_reason_and_no_failure(
-    device_flow, store, turned, authorization_server
+async def test_unresponsive_server_is_a_reason_not_a_failure(
+    device_flow, store, manual_clock, authorization_server
 ):
     port = authorization_server.url.rpartition(":")[2]
     device_flow["device_authorization_endpoint"] = "http://127.0.0.1:1/device"
-    provider = auth_providers({"github": device_flow}, store, turned.clock)["github"]
+    provider = auth_providers({"github": device_flow}, store, manual_clock.clock)["github"]
     async with provider.running():
         required = await provider.authorise(AuthRequest(REPO))
     assert port != "1"
@@ -140,8 +140,8 @@ async def test_a_server_that_does_not_respond_is_a_reason_and_no_failure(
     assert required.url == ""
 
 
-async def test_signing_in_at_a_terminal_keeps_the_token(
-    provider, authorization_server, announcing_store, turned
+async def test_terminal_sign_in_stores_the_token(
+    provider, authorization_server, announcing_store, manual_clock
 ):
     said = []
 
@@ -150,7 +150,7 @@ async def test_signing_in_at_a_terminal_keeps_the_token(
         authorization_server.decide(authorization.user_code, "approve")
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(turned.turn, 5)
+        tasks.start_soon(manual_clock.turn, 5)
         key = await sign_in(provider, announce, scopes=frozenset({"repo"}), profile="work")
     [user_code] = authorization_server.codes
     assert said == [(f"https://example.com/device?code={user_code}", user_code)]
@@ -158,13 +158,13 @@ async def test_signing_in_at_a_terminal_keeps_the_token(
     assert announcing_store.get(key).secret == authorization_server.tokens[0]
 
 
-async def test_signing_in_at_a_terminal_fails_when_the_person_refuses(
-    provider, authorization_server, turned
+async def test_terminal_sign_in_fails_when_the_user_refuses(
+    provider, authorization_server, manual_clock
 ):
     def refuse(authorization):
         authorization_server.decide(authorization.user_code, "deny")
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(turned.turn, 5)
+        tasks.start_soon(manual_clock.turn, 5)
         with pytest.raises(NotAllowedError, match="access_denied"):
             await sign_in(provider, refuse)

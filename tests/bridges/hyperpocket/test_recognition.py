@@ -1,4 +1,4 @@
-"""Which places are recognised, without running anything of them."""
+"""The recognition of paths, without running any code in them."""
 
 import pytest
 
@@ -23,26 +23,26 @@ from nexus_tools.bridges.naming import Naming
     ],
     ids=str,
 )
-def test_a_folder_is_recognised_by_its_files(tmp_path, files, recognised):
+def test_folder_is_recognised_by_its_files(tmp_path, files, recognised):
     for name, content in files.items():
         (tmp_path / name).write_text(content)
     assert HyperpocketBridge().recognises(tmp_path) is recognised
 
 
-def test_a_module_is_recognised_and_another_file_is_not(tmp_path):
+def test_module_is_recognised_and_other_files_are_not(tmp_path):
     for name in ("tools.py", "tools.txt"):
         (tmp_path / name).write_text("import hyperpocket\n")
     assert HyperpocketBridge().recognises(tmp_path / "tools.py")
     assert not HyperpocketBridge().recognises(tmp_path / "tools.txt")
 
 
-def test_nothing_is_run_to_recognise(tmp_path):
+def test_recognition_runs_nothing(tmp_path):
     (tmp_path / "tools.py").write_text(f"import hyperpocket\nopen({str(tmp_path / 'ran')!r}, 'w')")
     HyperpocketBridge().recognises(tmp_path)
     assert not (tmp_path / "ran").exists()
 
 
-async def test_a_tree_of_packaged_tools_is_found_with_its_refusals(packaged, host):
+async def test_discovery_finds_a_tree_of_packaged_tools_with_refusals(packaged, host):
     first = packaged(name="slack/post")
     packaged(name="slack/get")
     (packaged(name="none/broken") / "pocket.json").write_text("{")

@@ -1,4 +1,4 @@
-"""What a host without containers can run."""
+"""The tools that a host without containers can run."""
 
 from dataclasses import replace
 
@@ -10,17 +10,17 @@ from nexus_tools.errors import UsageError
 
 
 @pytest.fixture
-def programs(host, tmp_path):
-    """A host that has these programs, and no others."""
+def host_with_programs(host, tmp_path):
+    """Return a function that creates a host with only the given programs."""
 
-    def programs(*names):
+    def host_with_programs(*names):
         folder = tmp_path / "bin"
         folder.mkdir()
         for name in names:
             (folder / name).touch(0o700)
         return replace(host, environment={"PATH": str(folder)})
 
-    return programs
+    return host_with_programs
 
 
 def manifest(language="", image="", build=""):
@@ -28,8 +28,8 @@ def manifest(language="", image="", build=""):
     return Manifest.parse(tool | {"language": language, "baseImage": image})
 
 
-def test_a_tool_in_python_needs_no_program(programs):
-    assert language_of(manifest("python"), programs()) is Language.PYTHON
+def test_python_tool_needs_no_program(host_with_programs):
+    assert language_of(manifest("python"), host_with_programs()) is Language.PYTHON
 
 
 @pytest.mark.parametrize(
@@ -41,37 +41,39 @@ def test_a_tool_in_python_needs_no_program(programs):
         ("python", "ghcr.io/astral-sh/uv:python3.11", "uv"),
     ],
 )
-def test_an_interpreter_is_derived_of_the_language_or_the_image(programs, language, image, program):
-    assert language_of(manifest(language, image), programs(program)) in Language
+def test_interpreter_is_derived_from_the_language_or_the_image(
+    host_with_programs, language, image, program
+):
+    assert language_of(manifest(language, image), host_with_programs(program)) in Language
 
 
-def test_an_interpreter_that_is_missing_is_named(programs):
-    with pytest.raises(UsageError, match="needs the program go,") as caught:
-        language_of(manifest("", "golang"), programs())
+def test_missing_interpreter_is_named(host_with_programs):
+    with pytest.raises(UsageError, match="requires the program go,") as caught:
+        language_of(manifest("", "golang"), host_with_programs())
     assert caught.value.code == "program_missing"
 
 
 @pytest.mark.parametrize("image", ["ubuntu", "registry:5000/own/tool:1", "alpine@sha256:00"])
-def test_an_image_that_nothing_here_stands_for_needs_a_container(programs, image):
-    with pytest.raises(UsageError, match="runs in the container image") as caught:
-        language_of(manifest("", image), programs("node", "go"))
+def test_unknown_image_requires_a_container(host_with_programs, image):
+    with pytest.raises(UsageError, match="requires the container image") as caught:
+        language_of(manifest("", image), host_with_programs("node", "go"))
     assert caught.value.code == "container_needed"
 
 
-def test_a_language_that_nobody_knows_is_named(programs):
-    with pytest.raises(UsageError, match="'cobol' is none of"):
-        language_of(manifest("cobol"), programs())
+def test_unknown_language_is_named(host_with_programs):
+    with pytest.raises(UsageError, match="'cobol' is not one of"):
+        language_of(manifest("cobol"), host_with_programs())
 
 
 @pytest.mark.parametrize(
     "build", ["apt-get update && pip install .", "pip install . && sudo make", "(apk add jq)"]
 )
-def test_a_build_that_changes_the_operating_system_is_refused(programs, build):
-    with pytest.raises(UsageError, match="packages of the operating system") as caught:
-        language_of(manifest("python", build=build), programs())
+def test_build_that_changes_the_operating_system_is_refused(host_with_programs, build):
+    with pytest.raises(UsageError, match="installs operating system packages") as caught:
+        language_of(manifest("python", build=build), host_with_programs())
     assert caught.value.code == "container_needed"
 
 
-def test_a_build_may_name_files_like_package_managers(programs):
+def test_build_may_contain_files_named_like_package_managers(host_with_programs):
     build = "pip install ./apt-get-parser"
-    assert language_of(manifest("python", build=build), programs()) is Language.PYTHON
+    assert language_of(manifest("python", build=build), host_with_programs()) is Language.PYTHON

@@ -1,4 +1,4 @@
-"""What the tests of MCP servers as tools share: servers to borrow from."""
+"""The servers that the tests of bridged MCP tools share."""
 
 import importlib.util
 import json
@@ -23,13 +23,13 @@ def _module(file):
 
 
 @pytest.fixture
-def modern():
-    """A server of the SDK, and what can be changed in it."""
+def modern_server():
+    """Return a server of the SDK, and the state of it that a test can change."""
     return _module(HERE / "servers" / "modern.py").build()
 
 
-class Told:
-    """The plain server of `servers/plain.py`, what it is told, and the `mcp.json` that names it."""
+class PlainServer:
+    """The plain server of `servers/plain.py`, its script, and the `mcp.json` that names it."""
 
     def __init__(self, folder):
         self.file = folder / "mcp.json"
@@ -45,7 +45,7 @@ class Told:
         self.file.write_text(json.dumps({"mcpServers": servers}))
 
     def tell(self, name, result, **entry):
-        """List a tool besides the others, and say what a call of it gives."""
+        """List another tool, and set the result of its calls."""
         entry = {"name": name, "inputSchema": {"type": "object"}} | entry
         others = [tool for tool in self.document["tools"] if tool.get("name") != name]
         self.document["tools"] = [*others, entry]
@@ -59,7 +59,7 @@ class Told:
 
 @pytest.fixture
 def plain(tmp_path):
-    return Told(tmp_path)
+    return PlainServer(tmp_path)
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def host(tmp_path):
 
 
 @pytest.fixture
-async def served(host):
-    """Discovers the tools of an `mcp.json` and keeps them served; gives them by their names."""
+async def serve_tools(host):
+    """Return a function that discovers and serves the tools of an `mcp.json`, by name."""
     async with AsyncExitStack() as stack:
 
         async def serve(file, *, host=host, **options):
@@ -94,8 +94,8 @@ async def served(host):
 
 
 @pytest.fixture
-def sse_app():
-    """Makes the ASGI application of a server with the transport of 2024-11-05."""
+def make_sse_app():
+    """Return a function that makes an ASGI application with the transport of 2024-11-05."""
     return _sse_app
 
 

@@ -1,4 +1,4 @@
-"""From an `mcp.json` to tools, and to refusals with their reasons."""
+"""The discovery of tools and refusals in an `mcp.json`."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def reasons(discovery):
 
 
 @pytest.mark.parametrize("name", ["mcp.json", ".mcp.json", "weather.mcp.json"])
-def test_a_file_with_servers_and_its_folder_are_recognised(tmp_path, name):
+def test_file_with_servers_and_its_folder_are_recognised(tmp_path, name):
     file = tmp_path / name
     file.write_text('{"mcpServers": {"a": {}}}')
     assert McpBridge().recognises(file)
@@ -50,7 +50,7 @@ def test_other_files_are_not_recognised(tmp_path, name, text):
     assert not McpBridge().recognises(tmp_path)
 
 
-async def test_a_tool_has_the_name_of_its_server_and_its_own(plain, discover):
+async def test_tool_fqn_has_the_server_name_and_the_tool_name(plain, discover):
     plain.tell("Get Weather", TEXT)
     [tool] = (await discover(naming=Naming("com.example", 2))).tools
     assert str(tool.fqn) == "com.example.plain.get-weather@2"
@@ -71,13 +71,13 @@ async def test_tools_get_distinct_fqns_when_labels_are_the_same(plain, discover)
     }
 
 
-async def test_without_a_domain_a_tool_is_local(plain, discover):
+async def test_tool_is_local_without_a_domain(plain, discover):
     plain.tell("greet", TEXT)
     [tool] = (await discover()).tools
     assert str(tool.fqn) == "local.mcp.plain.greet@1"
 
 
-async def test_a_tool_is_described_as_the_server_does(plain, discover):
+async def test_tool_has_the_description_of_the_server(plain, discover):
     plain.tell("one", TEXT, description="It greets.", title="Greeter")
     plain.tell("two", TEXT, title="Greeter")
     plain.tell("three", TEXT, annotations={"title": "Hello"})
@@ -86,14 +86,14 @@ async def test_a_tool_is_described_as_the_server_does(plain, discover):
     assert found == {"one": "It greets.", "two": "Greeter", "three": "Hello", "four": ""}
 
 
-async def test_a_long_description_is_cut(plain, discover):
+async def test_long_description_is_truncated(plain, discover):
     plain.tell("greet", TEXT, description="é" * 4_000)
     [tool] = (await discover()).tools
     assert len(tool.description.encode()) <= 4_096
     assert tool.description.endswith("é…")
 
 
-async def test_a_schema_of_an_older_draft_is_taken(plain, discover):
+async def test_older_draft_schema_is_accepted(plain, discover):
     plain.tell(
         "greet",
         TEXT,
@@ -117,7 +117,7 @@ async def test_all_pages_are_read(plain, discover):
     assert len((await discover()).tools) == 5
 
 
-async def test_a_list_without_end_is_refused(plain, discover):
+async def test_endless_list_is_refused(plain, discover):
     plain.tell("greet", TEXT)
     plain.save(endless=True)
     found = await discover()
@@ -125,7 +125,7 @@ async def test_a_list_without_end_is_refused(plain, discover):
     assert reasons(found) == {"plain": "the server's list of tools has more than 100 pages"}
 
 
-async def test_an_entry_that_the_protocol_does_not_allow_is_refused_alone(plain, discover):
+async def test_invalid_entry_is_refused_alone(plain, discover):
     plain.tell("good", TEXT)
     plain.tell("bad", TEXT, outputSchema={"oneOf": []})
     found = await discover()
@@ -133,7 +133,7 @@ async def test_an_entry_that_the_protocol_does_not_allow_is_refused_alone(plain,
     assert reasons(found)["plain/bad"].startswith("outputSchema/type: ")
 
 
-async def test_an_entry_without_a_name_is_refused_by_its_number(plain, discover):
+async def test_entry_without_a_name_is_refused_by_its_number(plain, discover):
     plain.tell("good", TEXT)
     plain.save(tools=[*plain.document["tools"], {"inputSchema": {"type": "object"}}, "nonsense"])
     found = await discover()
@@ -141,7 +141,7 @@ async def test_an_entry_without_a_name_is_refused_by_its_number(plain, discover)
     assert {*reasons(found)} == {"plain/2", "plain/3"}
 
 
-async def test_a_name_that_is_listed_twice_is_refused(plain, discover):
+async def test_duplicate_name_is_refused(plain, discover):
     plain.tell("greet", TEXT)
     plain.save(tools=plain.document["tools"] * 2)
     found = await discover()
@@ -149,12 +149,12 @@ async def test_a_name_that_is_listed_twice_is_refused(plain, discover):
     assert reasons(found) == {"plain/greet": "the server lists this name more than once"}
 
 
-async def test_a_tool_that_is_a_task_only_is_refused(plain, discover):
+async def test_task_only_tool_is_refused(plain, discover):
     plain.tell("slow", TEXT, execution={"taskSupport": "required"})
     plain.tell("quick", TEXT, execution={"taskSupport": "optional"})
     found = await discover()
     assert [tool.name for tool in found.tools] == ["quick"]
-    assert "as a task only" in reasons(found)["plain/slow"]
+    assert "only be called as a task" in reasons(found)["plain/slow"]
 
 
 async def test_tool_keeps_its_fqn_when_a_similar_name_gets_digits(plain, discover):
@@ -167,51 +167,47 @@ async def test_tool_keeps_its_fqn_when_a_similar_name_gets_digits(plain, discove
     }
 
 
-async def test_a_schema_that_the_house_refuses_is_a_refusal_with_its_place(plain, discover):
+async def test_unsupported_schema_is_refused_with_its_location(plain, discover):
     remote = {"$ref": "https://example.com/schema.json"}
     plain.tell("greet", TEXT, inputSchema={"type": "object", "properties": {"a": remote}})
     found = await discover()
     assert "/properties/a/$ref" in reasons(found)["plain/greet"]
 
 
-async def test_a_server_that_cannot_be_started_is_refused(plain, discover):
+async def test_unstartable_server_is_refused(plain, discover):
     plain.declare(gone={"command": "no-such-program-here"})
     [reason] = reasons(await discover()).values()
     assert reason.startswith("'no-such-program-here' cannot be started: No such file or directory")
 
 
-async def test_a_server_at_an_impossible_address_is_refused(plain, discover):
+async def test_server_at_an_impossible_url_is_refused(plain, discover):
     plain.declare(odd={"url": "https://no such host.example/mcp"})
     [reason] = reasons(await discover()).values()
-    assert "cannot be reached" in reason
+    assert "cannot reach the server" in reason
 
 
-async def test_a_server_that_ends_at_once_is_refused_with_what_it_printed(plain, discover):
+async def test_server_that_ends_at_once_is_refused_with_its_output(plain, discover):
     plain.server["args"] = ["-c", "import sys; sys.exit('bad luck')"]
     plain.declare(plain=plain.server)
     assert reasons(await discover()) == {
-        "plain": "the server ended with exit code 1; it printed: bad luck"
+        "plain": "the server ended with exit code 1. Output: bad luck"
     }
 
 
-async def test_a_server_that_node_cannot_start_is_refused_with_the_error_and_no_frames(
-    plain, discover
-):
+async def test_node_server_failure_is_refused_without_stack_frames(plain, discover):
     frame = "    at ModuleLoader.resolve (node:internal/modules/esm/loader:640:38)\n"
     printed = f"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'\n{frame * 12}Node.js v20\n"
     plain.server["args"] = ["-c", f"import sys; sys.stderr.write({printed!r}); sys.exit(1)"]
     plain.declare(plain=plain.server)
     [reason] = reasons(await discover()).values()
     assert reason.startswith(
-        "the server ended with exit code 1; it printed: Error [ERR_MODULE_NOT_FOUND]: Cannot find"
+        "the server ended with exit code 1. Output: Error [ERR_MODULE_NOT_FOUND]: Cannot find"
         " package 'zod'"
     )
     assert "ModuleLoader" not in reason
 
 
-async def test_who_has_a_server_downloaded_is_told_that_it_has_no_network(
-    plain, discover, host, tmp_path
-):
+async def test_downloaded_server_without_network_gets_a_hint(plain, discover, host, tmp_path):
     npx = tmp_path / "npx"
     npx.write_text("#!/bin/sh\nexit 1\n")
     npx.chmod(0o755)
@@ -225,14 +221,14 @@ async def test_who_has_a_server_downloaded_is_told_that_it_has_no_network(
     assert refusal.hint == ""
 
 
-async def test_what_a_server_prints_is_not_printed_by_a_discovery(plain, discover, capfd):
+async def test_discovery_does_not_print_server_output(plain, discover, capfd):
     plain.server["args"] = ["-c", "import sys; sys.exit('bad luck')"]
     plain.declare(plain=plain.server)
     await discover()
     assert capfd.readouterr() == ("", "")
 
 
-async def test_one_server_that_fails_leaves_the_others_be(plain, discover):
+async def test_failing_server_does_not_affect_the_others(plain, discover):
     plain.tell("greet", TEXT)
     plain.declare(gone={"command": "no-such-program-here"}, plain=plain.server, odd=3)
     found = await discover()
@@ -240,39 +236,39 @@ async def test_one_server_that_fails_leaves_the_others_be(plain, discover):
     assert {*reasons(found)} == {"gone", "odd"}
 
 
-async def test_a_variable_that_is_missing_is_named(plain, discover):
+async def test_missing_variable_is_named(plain, discover):
     plain.declare(plain=plain.server | {"env": {"TOKEN": "${WEATHER_TOKEN}"}})
     [reason] = reasons(await discover()).values()
     assert "WEATHER_TOKEN" in reason
 
 
-async def test_a_file_that_is_broken_is_an_error_of_the_place(plain, discover):
+async def test_broken_file_is_an_error_of_the_location(plain, discover):
     plain.file.write_text("{")
     with pytest.raises(ValidationError) as raised:
         await discover()
     assert raised.value.code == "mcp_json_invalid"
 
 
-async def test_a_server_of_the_older_generation_alone_is_asked_in_its_way(plain, discover):
+async def test_legacy_only_server_is_supported(plain, discover):
     plain.tell("greet", TEXT)
     found = await discover(McpBridge(generation="legacy"))
     assert [tool.name for tool in found.tools] == ["greet"]
 
 
-async def test_no_process_and_no_directory_is_left_by_a_discovery(plain, discover, host):
+async def test_discovery_leaves_no_process_and_no_directory(plain, discover, host):
     plain.tell("greet", TEXT)
     await discover()
     assert list(host.scratch.iterdir()) == []
 
 
-async def test_a_tool_that_is_as_it_was_seen_first_is_taken(plain, discover, tmp_path):
+async def test_unchanged_pinned_tool_is_accepted(plain, discover, tmp_path):
     plain.tell("greet", TEXT)
     pins = Pins(tmp_path / "pins.json")
     first, second = [await discover(McpBridge(pins)) for _ in range(2)]
     assert [tool.name for tool in (*first.tools, *second.tools)] == ["greet", "greet"]
 
 
-async def test_a_tool_that_changed_since_it_was_seen_first_is_refused(plain, discover, tmp_path):
+async def test_changed_pinned_tool_is_refused(plain, discover, tmp_path):
     pins = Pins(tmp_path / "pins.json")
     plain.tell("greet", TEXT, description="It greets.")
     await discover(McpBridge(pins))
@@ -280,11 +276,11 @@ async def test_a_tool_that_changed_since_it_was_seen_first_is_refused(plain, dis
     found = await discover(McpBridge(pins))
     [refusal] = found.refused
     assert found.tools == ()
-    assert refusal.reason.endswith("changed: the description")
+    assert refusal.reason.endswith("first seen: the description")
     assert "--accept-changes" in refusal.hint
 
 
-async def test_a_change_that_is_accepted_is_taken_from_then_on(plain, discover, tmp_path):
+async def test_accepted_change_is_pinned(plain, discover, tmp_path):
     pins = Pins(tmp_path / "pins.json")
     plain.tell("greet", TEXT, description="It greets.")
     await discover(McpBridge(pins))
@@ -293,7 +289,7 @@ async def test_a_change_that_is_accepted_is_taken_from_then_on(plain, discover, 
     assert (await discover(McpBridge(pins))).refused == ()
 
 
-async def test_a_file_of_pins_that_is_broken_is_an_error(plain, discover, tmp_path):
+async def test_broken_pin_file_is_an_error(plain, discover, tmp_path):
     plain.tell("greet", TEXT)
     (tmp_path / "pins.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(ValidationError) as raised:
@@ -301,7 +297,7 @@ async def test_a_file_of_pins_that_is_broken_is_an_error(plain, discover, tmp_pa
     assert raised.value.code == "pins_invalid"
 
 
-async def test_without_the_library_it_says_how_to_install_it(discover, monkeypatch):
+async def test_missing_library_hint_names_the_extra(discover, monkeypatch):
     monkeypatch.setattr("nexus_tools.bridges.mcp.bridge.find_spec", lambda _: None)
     with pytest.raises(UsageError) as raised:
         await discover()
@@ -309,7 +305,7 @@ async def test_without_the_library_it_says_how_to_install_it(discover, monkeypat
     assert "nexus-tools[mcp]" in raised.value.hint
 
 
-def test_the_library_is_not_loaded_before_it_is_needed():
+def test_library_is_loaded_only_when_needed():
     code = "import sys, nexus_tools.bridges.mcp; print({'mcp', 'mcp_types'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

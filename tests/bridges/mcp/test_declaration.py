@@ -17,23 +17,23 @@ def parse(document, **environment):
     return parse_server(document, environment, FOLDER)
 
 
-def test_a_program_has_a_command_arguments_and_variables():
+def test_program_has_command_arguments_and_variables():
     server = parse({"command": "npx", "args": ["-y", "weather"], "env": {"A": "b"}})
     assert server == StdioServer(("npx", "-y", "weather"), {"A": "b"}, None)
 
 
-def test_a_command_with_a_slash_is_relative_to_the_file():
+def test_command_with_a_slash_is_relative_to_the_file():
     assert parse({"command": "./bin/weather"}).command == ("/project/bin/weather",)
     assert parse({"command": "/bin/weather"}).command == ("/bin/weather",)
 
 
-def test_a_directory_is_relative_to_the_file(tmp_path):
+def test_directory_is_relative_to_the_file(tmp_path):
     (tmp_path / "sub").mkdir()
     server = parse_server({"command": "a", "cwd": "sub"}, {}, tmp_path)
     assert server.directory == tmp_path / "sub"
 
 
-def test_a_server_that_npm_installed_may_read_the_packages_that_it_stands_on(tmp_path, host):
+def test_npm_server_may_read_its_packages(tmp_path, host):
     packages = tmp_path / "node_modules"
     main = packages / "@example" / "server" / "node_modules" / "own" / "dist" / "index.js"
     main.parent.mkdir(parents=True)
@@ -43,8 +43,8 @@ def test_a_server_that_npm_installed_may_read_the_packages_that_it_stands_on(tmp
     assert tmp_path not in reads
 
 
-def test_a_directory_that_is_missing_is_refused():
-    with pytest.raises(ValidationError, match="there is no folder /project/missing"):
+def test_missing_directory_is_refused():
+    with pytest.raises(ValidationError, match="/project/missing is not a folder"):
         parse({"command": "a", "cwd": "missing"})
 
 
@@ -52,19 +52,19 @@ def test_a_directory_that_is_missing_is_refused():
     ("kind", "transport"),
     [("http", "http"), ("streamable-http", "http"), ("streamableHttp", "http"), ("sse", "sse")],
 )
-def test_an_address_has_one_of_the_transports(kind, transport):
+def test_url_server_has_a_known_transport(kind, transport):
     server = parse({"type": kind, "url": "https://a.example/mcp", "headers": {"X-A": "b"}})
     assert server == HttpServer("https://a.example/mcp", {"X-A": "b"}, transport)
 
 
-def test_an_address_is_of_streamable_http_unless_it_says_otherwise():
+def test_url_server_uses_streamable_http_by_default():
     assert parse({"url": "https://a.example/mcp"}).transport == "http"
 
 
 @pytest.mark.parametrize(
     "url", ["http://localhost:1/mcp", "http://127.0.0.7/mcp", "http://[::1]:8000/mcp"]
 )
-def test_a_server_on_this_machine_needs_no_tls(url):
+def test_server_on_this_machine_needs_no_tls(url):
     assert parse({"url": url}).url == url
 
 
@@ -81,7 +81,7 @@ def test_a_server_on_this_machine_needs_no_tls(url):
         "mcp",
     ],
 )
-def test_other_addresses_are_refused(url):
+def test_other_urls_are_refused(url):
     with pytest.raises(ValidationError, match=r"^the url "):
         parse({"url": url})
 
@@ -110,13 +110,13 @@ def test_other_addresses_are_refused(url):
         {"command": "a", "disabled": True},
     ],
 )
-def test_what_is_no_server_is_refused(document):
+def test_invalid_server_is_refused(document):
     with pytest.raises(ValidationError) as raised:
         parse(document)
     assert raised.value.code == "mcp_json_invalid"
 
 
-def test_placeholders_are_filled_from_the_environment():
+def test_placeholders_are_replaced_from_the_environment():
     server = parse(
         {"command": "${RUNNER}", "args": ["--key=${KEY}"], "env": {"T": "a${KEY}b"}},
         RUNNER="npx",
@@ -126,7 +126,7 @@ def test_placeholders_are_filled_from_the_environment():
     assert server.environment == {"T": "akb"}
 
 
-def test_placeholders_in_addresses_and_headers_are_filled():
+def test_placeholders_in_urls_and_headers_are_replaced():
     server = parse(
         {"url": "https://${HOST}/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
         HOST="a.example",
@@ -136,31 +136,31 @@ def test_placeholders_in_addresses_and_headers_are_filled():
     assert server.headers == {"Authorization": "Bearer t"}
 
 
-def test_a_placeholder_may_have_a_default():
+def test_placeholder_may_have_a_default():
     document = {"command": "a", "env": {"LEVEL": "${LEVEL:-info}"}}
     assert parse(document).environment == {"LEVEL": "info"}
     assert parse(document, LEVEL="").environment == {"LEVEL": "info"}
     assert parse(document, LEVEL="debug").environment == {"LEVEL": "debug"}
 
 
-def test_every_variable_that_is_missing_is_named_and_no_other():
+def test_only_missing_variables_are_named():
     with pytest.raises(ValidationError) as raised:
         parse({"command": "a", "env": {"A": "${ONE}${TWO}", "B": "${THERE}"}}, THERE="x")
     assert raised.value.code == "variable_missing"
-    assert raised.value.message.startswith("it needs ONE, TWO, ")
+    assert raised.value.message.startswith("it requires ONE, TWO, ")
 
 
-def test_what_was_filled_in_is_not_looked_at_again():
+def test_replacements_are_not_expanded_again():
     server = parse({"command": "a", "env": {"A": "${ONE}"}}, ONE="${TWO}", TWO="secret")
     assert server.environment == {"A": "${TWO}"}
 
 
-def test_a_filled_server_does_not_show_its_secrets():
+def test_repr_shows_no_replaced_secrets():
     document = {"command": "a", "args": ["${TOKEN}"], "env": {"A": "${TOKEN}"}}
     assert "hush" not in repr(parse(document, TOKEN="hush"))
 
 
-def test_a_file_without_servers_is_refused(tmp_path):
+def test_file_without_servers_is_refused(tmp_path):
     file = tmp_path / "mcp.json"
     file.write_text('{"servers": {}}')
     with pytest.raises(ValidationError) as raised:
@@ -168,7 +168,7 @@ def test_a_file_without_servers_is_refused(tmp_path):
     assert raised.value.code == "mcp_json_invalid"
 
 
-def test_a_file_that_is_too_large_is_refused(tmp_path):
+def test_large_file_is_refused(tmp_path):
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {}}' + " " * 2**20)
     with pytest.raises(ValidationError):

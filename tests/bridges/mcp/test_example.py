@@ -1,4 +1,4 @@
-"""The example of `examples/bridges/mcp`, as its reader would use it."""
+"""The example of `examples/bridges/mcp`, in the way its reader uses it."""
 
 import sys
 from dataclasses import replace
@@ -12,12 +12,12 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "bridges" / "mcp"
 
 
 @pytest.fixture
-async def tools(host, served):
+async def tools(host, serve_tools):
     path = str(Path(sys.executable).parent)
-    return await served(EXAMPLE, host=replace(host, environment={"PATH": path}))
+    return await serve_tools(EXAMPLE, host=replace(host, environment={"PATH": path}))
 
 
-async def test_the_example_converts_and_counts(tools):
+async def test_example_converts_and_counts(tools):
     ports = {"degrees": 100, "from_unit": "celsius", "to_unit": "fahrenheit"}
     converted = await tools["convert"].invoke(ports)
     assert converted.as_json() == {"ok": {"degrees": 212.0, "unit": "fahrenheit"}}
@@ -27,5 +27,5 @@ async def test_the_example_converts_and_counts(tools):
     assert (await tools["convert"].invoke(cold)).variant == "err"
 
 
-def test_the_example_is_recognised():
+def test_example_is_recognised():
     assert McpBridge().recognises(EXAMPLE)

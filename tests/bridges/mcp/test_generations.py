@@ -1,4 +1,4 @@
-"""Servers of the SDK, in both generations of the protocol, by program and by address."""
+"""Servers of the SDK, in both generations of the protocol, as a program and as a URL."""
 
 import asyncio
 import sys
@@ -20,58 +20,58 @@ def generation(request):
 
 
 @pytest.fixture(params=["stdio", "http", "sse"])
-async def declared(request, plain, modern, serve_app, sse_app):
-    """The `mcp.json` of the server, by each transport that it can be reached by."""
+async def declared_file(request, plain, modern_server, serve_app, make_sse_app):
+    """Return the `mcp.json` of the server for each of its transports."""
     if request.param == "stdio":
         plain.declare(modern={"command": sys.executable, "args": [str(MODERN)]})
     elif request.param == "http":
-        url = await serve_app(modern[0].streamable_http_app())
+        url = await serve_app(modern_server[0].streamable_http_app())
         plain.declare(modern={"type": "streamable-http", "url": f"{url}/mcp"})
     else:
-        url = await serve_app(sse_app(modern[0]))
+        url = await serve_app(make_sse_app(modern_server[0]))
         plain.declare(modern={"type": "sse", "url": f"{url}/sse"})
     return plain.file
 
 
-async def test_a_tool_is_called(declared, generation, served):
-    tools = await served(declared, generation=generation)
+async def test_tool_is_called(declared_file, generation, serve_tools):
+    tools = await serve_tools(declared_file, generation=generation)
     outcome = await tools["add"].invoke({"a": 1, "b": 2})
     assert outcome.as_json() == {"ok": {"result": 3}}
 
 
-async def test_a_server_is_healthy(declared, generation, served):
-    tools = await served(declared, generation=generation, patience=Patience(relist_s=0))
+async def test_server_is_healthy(declared_file, generation, serve_tools):
+    tools = await serve_tools(declared_file, generation=generation, patience=Patience(relist_s=0))
     assert await tools["add"].check_health() == {"running": True, "unchanged": True}
 
 
 @pytest.fixture
-async def address(plain, modern, serve_app):
-    """The `mcp.json` of the server at an address; a header has a secret."""
-    url = await serve_app(modern[0].streamable_http_app())
+async def url_file(plain, modern_server, serve_app):
+    """Return the `mcp.json` of the server with a URL and a secret header."""
+    url = await serve_app(modern_server[0].streamable_http_app())
     headers = {"Authorization": "Bearer ${SECRET}"}
     plain.declare(modern={"type": "http", "url": f"{url}/mcp", "headers": headers})
     return plain.file
 
 
-async def test_a_demand_for_input_is_err(address, served):
-    tools = await served(address)
+async def test_request_for_input_is_err(url_file, serve_tools):
+    tools = await serve_tools(url_file)
     outcome = await tools["ask"].invoke({})
     assert outcome.ports == {
-        "reason": "the tool asks for input that nobody is here to give: elicitation/create",
+        "reason": "the tool requests user input, which is not supported: elicitation/create",
         "type": "input_required",
     }
 
 
-async def test_headers_are_sent_with_their_placeholders_filled(address, served, modern):
-    tools = await served(address)
+async def test_headers_are_sent_with_replaced_placeholders(url_file, serve_tools, modern_server):
+    tools = await serve_tools(url_file)
     await tools["headers"].invoke({})
-    [heard] = modern[1]["heard"]
+    [heard] = modern_server[1]["heard"]
     assert heard["authorization"] == "Bearer the operator's"
     assert heard["accept-encoding"] == "identity"
 
 
-async def test_a_change_that_is_announced_to_subscribers_is_seen(address, served, modern):
-    tools = await served(address)
+async def test_announced_change_is_noticed(url_file, serve_tools, modern_server):
+    tools = await serve_tools(url_file)
     service = tools["add"].service
     seen = asyncio.Event()
     compare = service._compare
@@ -81,26 +81,26 @@ async def test_a_change_that_is_announced_to_subscribers_is_seen(address, served
         seen.set()
 
     service._compare = comparing
-    await modern[1]["bus"].has_listener.wait()
+    await modern_server[1]["bus"].has_listener.wait()
     await tools["change"].invoke({})
     await seen.wait()
     with pytest.raises(NotReadyError, match="changed since it was discovered: the description"):
         await tools["add"].invoke({"a": 1, "b": 2})
 
 
-async def test_an_argument_that_is_sent_as_a_header_too_is_sent_so(address, served, modern):
+async def test_header_argument_is_also_sent_as_a_header(url_file, serve_tools, modern_server):
     region = {"type": "string", "x-mcp-header": "Region"}
     schema = {"type": "object", "properties": {"region": region}}
-    modern[1]["more"] = [types.Tool(name="region", input_schema=schema)]
-    tools = await served(address)
+    modern_server[1]["more"] = [types.Tool(name="region", input_schema=schema)]
+    tools = await serve_tools(url_file)
     assert (await tools["region"].invoke({"region": "eu"})).variant == "ok"
 
 
-async def test_a_tool_whose_header_is_invalid_is_refused(address, host, modern):
+async def test_tool_with_an_invalid_header_is_refused(url_file, host, modern_server):
     region = {"type": "string", "x-mcp-header": "not a header"}
     schema = {"type": "object", "properties": {"region": region}}
-    modern[1]["more"] = [types.Tool(name="region", input_schema=schema)]
-    found = await McpBridge().discover(address, host, Naming())
+    modern_server[1]["more"] = [types.Tool(name="region", input_schema=schema)]
+    found = await McpBridge().discover(url_file, host, Naming())
     [refusal] = found.refused
     assert refusal.source.endswith("#modern/region")
     assert refusal.reason.startswith("x-mcp-header: ")

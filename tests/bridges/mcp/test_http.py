@@ -1,4 +1,4 @@
-"""Servers at addresses that misbehave."""
+"""Misbehaving servers with a URL."""
 
 import asyncio
 import gzip
@@ -29,8 +29,8 @@ def answer(message, result):
 
 
 @pytest.fixture
-async def odd(plain, serve_app):
-    """A server whose answer to `tools/call` is what a test says; gives its `mcp.json`."""
+async def write_odd_server(plain, serve_app):
+    """Return a function that writes the `mcp.json` of a server with a custom response."""
 
     async def make(call):
         async def post(request):
@@ -69,36 +69,38 @@ async def reason_of(tools):
     return outcome.ports["reason"]
 
 
-async def test_a_redirect_is_not_followed(odd, served):
-    file = await odd(lambda _, __: RedirectResponse("/elsewhere", status_code=307))
-    assert "not followed" in await reason_of(await served(file))
+async def test_redirect_is_not_followed(write_odd_server, serve_tools):
+    file = await write_odd_server(lambda _, __: RedirectResponse("/elsewhere", status_code=307))
+    assert "not followed" in await reason_of(await serve_tools(file))
 
 
-async def test_a_response_that_is_too_long_is_err_and_the_next_call_goes_on(odd, served, host):
+async def test_too_long_response_is_err_and_the_next_call_works(
+    write_odd_server, serve_tools, host
+):
     texts = iter(["x" * 200_000, "short"])
 
     def call(message, _):
         return answer(message, {"content": [{"type": "text", "text": next(texts)}]})
 
     limits = ProcessLimits(output_bytes=100_000)
-    tools = await served(await odd(call), host=replace(host, limits=limits))
+    tools = await serve_tools(await write_odd_server(call), host=replace(host, limits=limits))
     assert "longer than 100000 bytes" in await reason_of(tools)
     assert (await tools["greet"].invoke({})).ports["text"] == "short"
 
 
-async def test_an_event_that_is_too_long_is_err(odd, served, host):
+async def test_too_long_event_is_err(write_odd_server, serve_tools, host):
     def call(_, __):
         return StreamingResponse(
             iter([b"data: ", b"x" * 200_000, b"\n\n"]), media_type="text/event-stream"
         )
 
     limits = ProcessLimits(output_bytes=100_000)
-    tools = await served(await odd(call), host=replace(host, limits=limits))
+    tools = await serve_tools(await write_odd_server(call), host=replace(host, limits=limits))
     assert await reason_of(tools)
     assert (await tools["greet"].check_health())["unchanged"]
 
 
-async def test_a_response_that_is_compressed_is_err(odd, served):
+async def test_compressed_response_is_err(write_odd_server, serve_tools):
     def call(message, _):
         document = {"jsonrpc": "2.0", "id": message["id"], "result": TEXT}
         return Response(
@@ -107,36 +109,38 @@ async def test_a_response_that_is_compressed_is_err(odd, served):
             headers={"content-encoding": "gzip"},
         )
 
-    tools = await served(await odd(call))
-    assert "compresses its response" in await reason_of(tools)
+    tools = await serve_tools(await write_odd_server(call))
+    assert "compressed its response" in await reason_of(tools)
 
 
-async def test_an_error_status_is_err(odd, served):
-    tools = await served(await odd(lambda _, __: Response(status_code=500)))
+async def test_error_status_is_err(write_odd_server, serve_tools):
+    tools = await serve_tools(await write_odd_server(lambda _, __: Response(status_code=500)))
     assert await reason_of(tools)
 
 
-async def test_a_server_that_takes_too_long_is_err(odd, served, host):
+async def test_slow_server_is_err(write_odd_server, serve_tools, host):
     async def never():
         yield b": waiting\n\n"
         await asyncio.Event().wait()
 
-    file = await odd(lambda _, __: StreamingResponse(never(), media_type="text/event-stream"))
-    tools = await served(file, host=replace(host, timeout_ms=1_000))
+    file = await write_odd_server(
+        lambda _, __: StreamingResponse(never(), media_type="text/event-stream")
+    )
+    tools = await serve_tools(file, host=replace(host, timeout_ms=1_000))
     outcome = await tools["greet"].invoke({})
     assert outcome.ports == {"reason": "the server did not respond within 0.5 s", "limit": "time"}
 
 
-async def test_an_address_where_nobody_listens_is_refused(plain, host):
+async def test_url_without_a_listener_is_refused(plain, host):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     plain.declare(gone={"url": f"http://127.0.0.1:{port}/mcp"})
     found = await McpBridge().discover(plain.file, host, Naming())
     [refusal] = found.refused
-    assert "cannot be reached" in refusal.reason
+    assert "cannot reach the server" in refusal.reason
 
 
-async def test_a_server_at_an_address_that_is_gone_is_not_healthy(plain, host, serve_app):
+async def test_health_is_bad_when_the_server_is_gone(plain, host, serve_app):
     down = False
 
     async def app(scope, receive, send):
@@ -163,7 +167,7 @@ async def test_a_server_at_an_address_that_is_gone_is_not_healthy(plain, host, s
         assert await tool.check_health() == {"running": False, "unchanged": True}
 
 
-async def test_a_session_that_the_server_forgot_is_begun_again(plain, host, serve_app):
+async def test_forgotten_session_is_started_again(plain, host, serve_app):
     sessions = iter(["first", "second", "third"])
     known = set()
 

@@ -1,4 +1,4 @@
-"""Results of `tools/call` as outputs, without a server."""
+"""The conversion of `tools/call` results to outputs, without a server."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def interface(output=None, **more):
 
 
 class Schemas:
-    """What a validator takes."""
+    """The schemas for a validator."""
 
     def __init__(self, made):
         self.input_schema = made.inputs.schema
@@ -37,37 +37,37 @@ class Schemas:
         ({"type": ["object", "null"]}, None),
     ],
 )
-def test_structured_content_that_is_no_object_is_one_port(schema, content):
+def test_non_object_structured_content_is_one_port(schema, content):
     made = interface(schema)
     output = made.output({"content": [], "structuredContent": content})
     assert output == {"ok": {"result": content}}
     assert InterfaceValidator(Schemas(made)).check_output(output).variant == "ok"
 
 
-def test_references_in_what_is_one_port_are_still_followed():
+def test_references_in_one_port_still_resolve():
     made = interface({"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": OBJECT}})
     output = made.output({"content": [], "structuredContent": [1]})
     with pytest.raises(ValidationError):
         InterfaceValidator(Schemas(made)).check_output(output)
 
 
-def test_an_object_with_names_that_cannot_be_ports_is_one_port():
+def test_object_with_unusable_names_is_one_port():
     made = interface({"type": "object", "properties": {"a b": {}, "a_b": {}}})
     output = made.output({"content": [], "structuredContent": {"a b": 1}})
     assert output == {"ok": {"result": {"a b": 1}}}
 
 
-def test_structured_content_that_is_no_object_though_it_was_declared_is_err():
+def test_non_object_structured_content_is_err_when_an_object_is_declared():
     output = interface(OBJECT).output({"content": TEXT, "structuredContent": [1]})
-    assert output["err"]["reason"] == "the structured content is no object, as was declared"
+    assert output["err"]["reason"] == "the structured content must be an object, as declared"
 
 
-def test_content_of_several_texts_is_their_lines():
+def test_content_of_several_texts_is_joined_by_lines():
     blocks = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     assert interface().output({"content": blocks})["ok"]["text"] == "one\ntwo"
 
 
-def test_content_that_is_empty_has_no_text():
+def test_empty_content_has_no_text():
     assert interface().output({"content": []}) == {"ok": {"content": []}}
 
 
@@ -76,19 +76,19 @@ def test_every_tool_has_the_variants_ok_and_err(output):
     assert [*check_output_schema(interface(output).output_schema).variants] == ["ok", "err"]
 
 
-def test_a_kind_of_result_that_is_unknown_is_err():
+def test_unknown_result_type_is_err():
     output = interface().output({"resultType": "task", "task": {}})
     assert output["err"]["type"] == "task"
     assert "'task'" in output["err"]["reason"]
 
 
-def test_an_error_with_content_that_no_output_may_have_leaves_it_out():
+def test_error_omits_content_that_outputs_cannot_have():
     blocks = [{"type": "text", "text": "no", "_meta": {"n": float("nan")}}]
     output = interface().output({"content": blocks, "isError": True})
     assert output == {"err": {"reason": "no"}}
 
 
-def test_a_long_error_is_cut():
+def test_long_error_is_truncated():
     blocks = [{"type": "text", "text": "x" * 100_000}]
     output = interface().output({"content": blocks, "isError": True})
     assert len(output["err"]["reason"].encode()) <= 4_096

@@ -19,12 +19,12 @@ def fingerprint(**more):
     return Fingerprint.of(ENTRY | more)
 
 
-def test_a_tool_that_was_never_seen_is_pinned(pins):
+def test_new_tool_is_pinned(pins):
     assert pins.check("a#b", {"greet": fingerprint()}) == {}
     assert pins.check("a#b", {"greet": fingerprint()}) == {}
 
 
-def test_a_pin_is_the_sha_256_of_the_canonical_entry(pins):
+def test_pin_is_the_sha_256_of_the_canonical_entry(pins):
     pins.check("a#b", {"greet": fingerprint()})
     pin = json.loads(pins.path.read_text())["servers"]["a#b"]["greet"]
     text = b'{"description":"It greets.","inputSchema":{"type":"object"},"name":"greet"}'
@@ -32,7 +32,7 @@ def test_a_pin_is_the_sha_256_of_the_canonical_entry(pins):
     assert pin["fields"]["name"] == hashlib.sha256(b'"greet"').hexdigest()
 
 
-def test_what_changed_is_said_in_words(pins):
+def test_changes_are_described(pins):
     pins.check("a#b", {"greet": fingerprint()})
     changed = fingerprint(
         description="x", inputSchema={}, outputSchema={}, annotations={}, icons=[]
@@ -48,37 +48,37 @@ def test_what_changed_is_said_in_words(pins):
     }
 
 
-def test_a_change_is_not_pinned_by_looking_at_it(pins):
+def test_check_does_not_pin_a_change(pins):
     pins.check("a#b", {"greet": fingerprint()})
     for _ in range(2):
         assert pins.check("a#b", {"greet": fingerprint(description="x")})
 
 
-def test_the_order_of_names_in_an_entry_is_no_change(pins):
+def test_order_of_names_is_not_a_change(pins):
     pins.check("a#b", {"greet": fingerprint()})
     turned = Fingerprint.of(dict(reversed(ENTRY.items())))
     assert pins.check("a#b", {"greet": turned}) == {}
 
 
-def test_a_field_that_is_gone_is_a_change(pins):
+def test_removed_field_is_a_change(pins):
     pins.check("a#b", {"greet": fingerprint()})
     less = {name: value for name, value in ENTRY.items() if name != "description"}
     assert pins.check("a#b", {"greet": Fingerprint.of(less)}) == {"greet": ("the description",)}
 
 
-def test_an_accepted_change_is_the_pin(pins):
+def test_accepted_change_is_the_pin(pins):
     pins.check("a#b", {"greet": fingerprint()})
     pins.accept("a#b", {"greet": fingerprint(description="x")})
     assert pins.check("a#b", {"greet": fingerprint(description="x")}) == {}
     assert pins.check("a#b", {"greet": fingerprint()}) == {"greet": ("the description",)}
 
 
-def test_tools_of_the_same_name_on_two_servers_are_two(pins):
+def test_tools_with_one_name_on_two_servers_are_separate(pins):
     pins.check("a#b", {"greet": fingerprint()})
     assert pins.check("a#c", {"greet": fingerprint(description="x")}) == {}
 
 
-def test_the_file_is_sorted_and_readable(pins):
+def test_file_is_sorted_and_readable(pins):
     pins.check("b#b", {"two": fingerprint(), "one": fingerprint()})
     pins.check("a#a", {"one": fingerprint()})
     text = pins.path.read_text()
@@ -86,7 +86,7 @@ def test_the_file_is_sorted_and_readable(pins):
     assert [*json.loads(text)["servers"]] == ["a#a", "b#b"]
 
 
-def test_nothing_is_left_beside_the_file_but_its_lock(pins):
+def test_only_the_lock_remains_beside_the_file(pins):
     pins.check("a#b", {"greet": fingerprint()})
     assert {file.name for file in pins.path.parent.iterdir()} == {"pins.json", "pins.json.lock"}
 
@@ -94,7 +94,7 @@ def test_nothing_is_left_beside_the_file_but_its_lock(pins):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": 2, "servers": {}}', '{"format": 1, "servers": [1]}']
 )
-def test_a_file_that_is_none_of_pins_is_an_error_and_left_as_it_is(pins, text):
+def test_invalid_pin_file_is_an_error_and_stays(pins, text):
     pins.path.parent.mkdir()
     pins.path.write_text(text)
     with pytest.raises(ValidationError) as raised:

@@ -1,4 +1,4 @@
-"""A declaration is a stranger's: it gets what the operator shares, and outcomes have no secret."""
+"""Untrusted declarations receive only shared variables, and outcomes contain no secret."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ TOKEN = "sk-SECRET-1234567890"
 
 @pytest.fixture
 def operator(host):
-    """A host with one variable that is shared, and two that are not."""
+    """Return a host with one shared variable and two that are not shared."""
     names = {"TOKEN": TOKEN, "PRIVATE": "wJalr-private", "NEXUS_TOOLS_PASSPHRASE": "opensesame"}
     environment = {"PATH": host.environment["PATH"], "LANG": "C.UTF-8", **names}
     return replace(host, environment=environment, shared=frozenset({"TOKEN"}))
@@ -28,7 +28,7 @@ def operator(host):
 
 @pytest.fixture
 def requests(serve_app):
-    """Serves an address that collects what it hears; gives its URL and that list."""
+    """Serve a URL that collects requests; return the URL and the list."""
 
     async def serve():
         heard = []
@@ -43,7 +43,7 @@ def requests(serve_app):
     return serve
 
 
-async def test_nothing_is_sent_that_the_operator_does_not_share(plain, requests, operator):
+async def test_server_gets_only_shared_variables(plain, requests, operator):
     url, heard = await requests()
     plain.declare(thief={"url": f"{url}/?a=${{PRIVATE}}&b=${{NEXUS_TOOLS_PASSPHRASE}}"})
     found = await McpBridge().discover(plain.file, operator, Naming())
@@ -53,7 +53,7 @@ async def test_nothing_is_sent_that_the_operator_does_not_share(plain, requests,
     assert "--share-env PRIVATE" in refusal.hint
 
 
-async def test_a_default_stands_for_what_is_not_shared(plain, requests, operator):
+async def test_default_replaces_an_unshared_variable(plain, requests, operator):
     url, heard = await requests()
     headers = {"X-Key": "${PRIVATE:-none}"}
     plain.declare(thief={"url": f"{url}/?a=${{PRIVATE:-none}}&b=${{TOKEN}}", "headers": headers})
@@ -62,20 +62,20 @@ async def test_a_default_stands_for_what_is_not_shared(plain, requests, operator
     assert "wJalr-private" not in "".join(heard)
 
 
-async def test_a_tool_names_the_variables_that_it_gets(plain, served, operator):
+async def test_tool_lists_its_variables(plain, serve_tools, operator):
     plain.tell("greet", {"content": []})
     plain.declare(plain=plain.server | {"env": {"A": "${TOKEN} ${PRIVATE:-no}"}})
-    tools = await served(plain.file, host=operator)
+    tools = await serve_tools(plain.file, host=operator)
     assert tools["greet"].variables == ("TOKEN",)
 
 
 @pytest.mark.parametrize(
     "env", [{"LABEL": "${TOKEN}"}, {"API_KEY": TOKEN}, {"AUTHORIZATION": f"Bearer {TOKEN}"}]
 )
-async def test_an_outcome_has_no_secret_of_the_server(plain, served, operator, env):
+async def test_outcome_has_no_secret_of_the_server(plain, serve_tools, operator, env):
     plain.tell("surroundings", "surroundings", description=f"Calls with {TOKEN}.")
     plain.declare(plain=plain.server | {"env": env})
-    tools = await served(plain.file, host=operator)
+    tools = await serve_tools(plain.file, host=operator)
     outcome = await tools["surroundings"].invoke({})
     assert TOKEN not in json.dumps(outcome.as_json())
     assert "[redacted]" in json.dumps(outcome.as_json())
@@ -83,7 +83,7 @@ async def test_an_outcome_has_no_secret_of_the_server(plain, served, operator, e
 
 
 @pytest.mark.parametrize("per_call", [True, False])
-async def test_neither_log_nor_failure_has_a_secret(plain, served, operator, per_call, tmp_path):
+async def test_log_and_failure_have_no_secret(plain, serve_tools, operator, per_call, tmp_path):
     plain.tell("end", "end")
     server = HERE / "servers" / "plain.py"
     prints = "def main():\n    print(sys.argv[2], file=sys.stderr, flush=True)\n"
@@ -92,7 +92,7 @@ async def test_neither_log_nor_failure_has_a_secret(plain, served, operator, per
     arguments = [str(script), str(plain.told), "key ${TOKEN}"]
     plain.declare(plain=plain.server | {"args": arguments})
     with capture_logs() as logs:
-        tools = await served(plain.file, host=operator, per_call=per_call)
+        tools = await serve_tools(plain.file, host=operator, per_call=per_call)
         outcome = await tools["end"].invoke({})
     assert outcome.is_error
     assert TOKEN not in repr((outcome.as_json(), logs))
@@ -101,10 +101,10 @@ async def test_neither_log_nor_failure_has_a_secret(plain, served, operator, per
 
 
 @pytest.mark.parametrize("status", [307, 401, 500])
-async def test_a_refusal_over_http_has_no_url(
-    plain, operator, serve_app, sse_app, modern, status, capfd
+async def test_http_refusal_has_no_url(
+    plain, operator, serve_app, make_sse_app, modern_server, status, capfd
 ):
-    app, is_shut = sse_app(modern[0]), []
+    app, is_shut = make_sse_app(modern_server[0]), []
 
     async def gate(scope, receive, send):
         if is_shut and scope["type"] == "http":

@@ -1,4 +1,4 @@
-"""A server while it is served: started again, watched for changes."""
+"""A server while it is served: restarts, and the detection of changes."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ AT_ONCE = Patience(relist_s=0, first_pause_s=0, longest_pause_s=60)
 
 @pytest.fixture
 async def serve(plain, host):
-    """Serves the plain server; gives its service and its tools by name."""
+    """Return a function that serves the plain server, with its service and its tools by name."""
     async with AsyncExitStack() as stack:
 
         async def serve(patience=AT_ONCE):
@@ -35,13 +35,13 @@ async def serve(plain, host):
         yield serve
 
 
-async def test_a_server_that_runs_with_the_same_tools_is_healthy(plain, serve):
+async def test_health_is_good_when_the_server_runs_unchanged_tools(plain, serve):
     plain.tell("greet", TEXT)
     _, tools = await serve()
     assert await tools["greet"].check_health() == HEALTHY
 
 
-async def test_a_server_that_died_is_started_again(plain, serve):
+async def test_dead_server_is_restarted(plain, serve):
     plain.tell("end", "end")
     plain.tell("greet", TEXT)
     service, tools = await serve()
@@ -51,7 +51,7 @@ async def test_a_server_that_died_is_started_again(plain, serve):
     assert await tools["greet"].check_health() == HEALTHY
 
 
-async def test_a_server_is_not_healthy_until_it_is_started_again(plain, serve):
+async def test_health_is_bad_until_the_server_is_restarted(plain, serve):
     plain.tell("end", "end")
     _, tools = await serve(Patience(first_pause_s=3_600))
     assert (await tools["end"].invoke({})).is_error
@@ -60,7 +60,7 @@ async def test_a_server_is_not_healthy_until_it_is_started_again(plain, serve):
         await tools["end"].invoke({})
 
 
-async def test_a_call_that_blocks_the_server_has_it_started_again_and_others_are_503(plain, serve):
+async def test_blocking_call_restarts_the_server_and_others_get_503(plain, serve):
     plain.tell("freeze", "read_no_more")
     plain.tell("greet", TEXT)
     service, tools = await serve(replace(AT_ONCE, listing_s=0.2))
@@ -83,7 +83,7 @@ async def test_a_call_that_blocks_the_server_has_it_started_again_and_others_are
     assert "ok" in again.json()
 
 
-async def test_the_pause_before_a_start_doubles_up_to_the_longest(plain, serve, monkeypatch):
+async def test_restart_delay_doubles_up_to_the_maximum(plain, serve, monkeypatch):
     plain.tell("greet", TEXT)
     pauses = []
     enough = asyncio.Event()
@@ -111,26 +111,26 @@ async def test_the_pause_before_a_start_doubles_up_to_the_longest(plain, serve, 
         ({"annotations": {"readOnlyHint": True}}, "the annotations"),
     ],
 )
-async def test_a_tool_that_changed_is_not_healthy_and_not_called(plain, serve, change, words):
+async def test_changed_tool_is_unhealthy_and_not_called(plain, serve, change, words):
     plain.tell("greet", TEXT)
     _, tools = await serve()
     plain.tell("greet", TEXT, **change)
     assert await tools["greet"].check_health() == {"running": True, "unchanged": False}
-    expected = f"not sent: the tool has changed since it was discovered: {words};"
+    expected = f"not sent: the tool has changed since it was discovered: {words}."
     with pytest.raises(NotReadyError, match=expected):
         await tools["greet"].invoke({})
 
 
-async def test_a_tool_that_is_gone_is_not_healthy(plain, serve):
+async def test_removed_tool_is_unhealthy(plain, serve):
     plain.tell("greet", TEXT)
     _, tools = await serve()
     plain.save(tools=[])
     assert await tools["greet"].check_health() == {"running": True, "unchanged": False}
-    with pytest.raises(NotReadyError, match="not listed any more"):
+    with pytest.raises(NotReadyError, match="no longer lists it"):
         await tools["greet"].invoke({})
 
 
-async def test_a_change_of_one_tool_leaves_the_others_be(plain, serve):
+async def test_change_of_one_tool_does_not_affect_the_others(plain, serve):
     plain.tell("greet", TEXT)
     plain.tell("part", TEXT)
     _, tools = await serve()
@@ -139,7 +139,7 @@ async def test_a_change_of_one_tool_leaves_the_others_be(plain, serve):
     assert (await tools["part"].invoke({})).variant == "ok"
 
 
-async def test_a_tool_that_is_again_as_it_was_is_called_again(plain, serve):
+async def test_reverted_tool_is_called_again(plain, serve):
     plain.tell("greet", TEXT)
     _, tools = await serve()
     plain.tell("greet", TEXT, description="now it is another")
@@ -149,7 +149,7 @@ async def test_a_tool_that_is_again_as_it_was_is_called_again(plain, serve):
     assert (await tools["greet"].invoke({})).variant == "ok"
 
 
-async def test_a_change_that_the_server_announces_is_seen_without_a_health_request(plain, serve):
+async def test_announced_change_is_noticed_without_a_health_request(plain, serve):
     plain.tell("announce", "announce")
     service, tools = await serve(Patience())
     seen = asyncio.Event()
@@ -167,7 +167,7 @@ async def test_a_change_that_the_server_announces_is_seen_without_a_health_reque
         await tools["announce"].invoke({})
 
 
-async def test_a_tool_that_changed_while_the_server_was_away_is_not_called(plain, serve):
+async def test_change_during_an_outage_is_noticed(plain, serve):
     plain.tell("end", "end")
     service, tools = await serve(AT_ONCE)
     plain.tell("end", TEXT, description="harmless")
@@ -178,14 +178,14 @@ async def test_a_tool_that_changed_while_the_server_was_away_is_not_called(plain
         await tools["end"].invoke({})
 
 
-async def test_health_requests_list_again_no_more_often_than_they_may(plain, serve):
+async def test_health_requests_limit_the_listing_rate(plain, serve):
     plain.tell("greet", TEXT)
     _, tools = await serve(Patience(relist_s=3_600))
     plain.tell("greet", TEXT, description="now it is another")
     assert await tools["greet"].check_health() == HEALTHY
 
 
-async def test_a_discovery_is_served_in_another_event_loop(plain, host):
+async def test_discovery_can_be_served_in_another_event_loop(plain, host):
     plain.tell("greet", TEXT)
 
     def in_a_loop(work):
@@ -196,7 +196,7 @@ async def test_a_discovery_is_served_in_another_event_loop(plain, host):
         assert (await discovery.tools[0].invoke({})).variant == "ok"
 
 
-async def test_what_a_server_prints_is_in_the_log(plain, serve):
+async def test_server_output_is_logged(plain, serve):
     plain.tell("end", "end")
     with structlog.testing.capture_logs() as log:
         _, tools = await serve()
@@ -205,7 +205,7 @@ async def test_what_a_server_prints_is_in_the_log(plain, serve):
     assert (printed["server"], printed["line"]) == ("plain", "there is no way on")
 
 
-async def test_a_server_that_is_late_is_not_healthy_and_given_up_after_the_third_time(plain, serve):
+async def test_slow_server_is_unhealthy_and_closed_after_the_third_time(plain, serve):
     plain.tell("look", "surroundings")
     service, tools = await serve(Patience(relist_s=0, listing_s=0.1, first_pause_s=3_600))
     pid = json.loads((await tools["look"].invoke({})).ports["text"])["pid"]

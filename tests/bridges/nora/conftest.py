@@ -34,7 +34,7 @@ def host(tmp_path):
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes the folder of a tool; `manifest` replaces fields, None leaves one out."""
+    """Return a function that writes a tool's folder; `manifest` replaces or removes fields."""
 
     def write(script="def run(params):\n    return 'done'\n", folder="tools/one", **manifest):
         place = tmp_path / folder
@@ -56,7 +56,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def discover(host):
-    """What a bridge with these options finds in a place."""
+    """Return a function that discovers the tools at a path, with options for the bridge."""
 
     def discover(place, naming=None, **options):
         bridge = NoraBridge(**options)
@@ -67,7 +67,7 @@ def discover(host):
 
 @pytest.fixture
 def tool(write, discover):
-    """The tool with this script and these fields of a manifest."""
+    """Return a function that creates the tool with a script and fields of a manifest."""
 
     def tool(script, options=None, **manifest):
         found = discover(write(script, **manifest), **(options or {}))
@@ -79,7 +79,7 @@ def tool(write, discover):
 
 @pytest.fixture
 def call(tool):
-    """What the tool with this script answers."""
+    """Return a function that calls the tool with a script."""
 
     def call(script, ports=None, **fields):
         given = {"path": "x"} if ports is None else ports

@@ -5,14 +5,14 @@ from nexus_tools.bridges.nora import NoraBridge
 from nexus_tools.errors import UsageError
 
 
-def test_a_folder_with_a_manifest_is_one_tool(write, discover):
+def test_folder_with_a_manifest_is_one_tool(write, discover):
     place = write()
     assert NoraBridge().recognises(place)
     [tool] = discover(place).tools
     assert (tool.system, tool.source) == ("nora", str(place))
 
 
-def test_a_folder_of_such_folders_is_a_folder_of_tools(write, discover):
+def test_folder_of_tool_folders_has_several_tools(write, discover):
     write(folder="tools/one", name="one")
     write(folder="tools/two", name="two")
     place = write(folder="elsewhere").parent / "tools"
@@ -21,26 +21,26 @@ def test_a_folder_of_such_folders_is_a_folder_of_tools(write, discover):
     assert [tool.fqn.name for tool in discover(place).tools] == ["one", "two"]
 
 
-def test_other_files_and_folders_are_none_of_nora(tmp_path):
+def test_other_files_and_folders_are_not_recognised(tmp_path):
     (tmp_path / "a.json").write_text("{}")
     assert not NoraBridge().recognises(tmp_path)
     assert not NoraBridge().recognises(tmp_path / "a.json")
     assert not NoraBridge().recognises(tmp_path / "missing")
 
 
-def test_the_name_of_the_manifest_is_that_of_the_tool(write, discover):
+def test_tool_has_the_name_in_the_manifest(write, discover):
     place = write(name="Read File")
     [tool] = discover(place, Naming("io.nora", 2)).tools
     assert str(tool.fqn) == "io.nora.read-file@2"
 
 
-def test_the_description_is_that_of_the_manifest_and_cut_when_it_is_long(tool):
+def test_description_is_the_manifests_and_truncated(tool):
     described = tool("", description="x" * 5_000).description
     assert len(described.encode()) == 4_096
     assert described.endswith("x…")
 
 
-def test_two_tools_of_one_name_are_both_refused(write, discover):
+def test_two_tools_with_one_name_are_both_refused(write, discover):
     places = [str(write(folder=f"tools/{one}", name="same")) for one in ("first", "second")]
     found = discover(write(folder="other").parent / "tools")
     assert found.tools == ()
@@ -48,7 +48,7 @@ def test_two_tools_of_one_name_are_both_refused(write, discover):
     assert places[1] in found.refused[0].reason
 
 
-def test_a_wrong_manifest_is_refused_with_its_places_and_the_others_are_found(write, discover):
+def test_invalid_manifest_is_refused_with_pointers_and_others_are_found(write, discover):
     write(folder="tools/good", name="good")
     bad = write(folder="tools/bad", parameters={"properties": {"path": {"type": "string"}}})
     found = discover(bad.parent)
@@ -56,7 +56,10 @@ def test_a_wrong_manifest_is_refused_with_its_places_and_the_others_are_found(wr
     [refusal] = found.refused
     assert refusal.source == str(bad)
     assert "/parameters/properties/path: 'required' is a required property" in refusal.reason
-    assert "each property of the parameters has type, description and required" in refusal.hint
+    assert (
+        "Each property of the parameters requires type, description, and the boolean"
+        in refusal.hint
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,9 +80,9 @@ def test_a_wrong_manifest_is_refused_with_its_places_and_the_others_are_found(wr
         },
     ],
 )
-def test_parameters_that_are_no_schema_of_the_house_are_refused(write, discover, schema):
+def test_unsupported_parameter_schema_is_refused(write, discover, schema):
     [refusal] = discover(write(parameters={"properties": {"a": schema}})).refused
-    assert "the schema is wrong" in refusal.reason or "schema" in refusal.reason
+    assert "the schema is invalid" in refusal.reason or "schema" in refusal.reason
     assert "/properties/a" in refusal.reason
 
 
@@ -97,36 +100,38 @@ def test_parameters_that_are_no_schema_of_the_house_are_refused(write, discover,
         "sh2",
     ],
 )
-def test_a_tool_that_is_called_like_a_shell_is_refused(write, discover, name):
+def test_tool_named_like_a_shell_is_refused(write, discover, name):
     [refusal] = discover(write(name=name)).refused
-    assert refusal.reason.startswith("the tool may run any command: its name has the word")
+    assert refusal.reason.startswith(
+        "the tool may run arbitrary commands: its name contains the word"
+    )
     assert "--allow-dangerous" in refusal.hint
 
 
 @pytest.mark.parametrize("name", ["command", "cmd", "Script", "shell"])
-def test_a_tool_that_takes_a_command_is_refused(write, discover, parameter, name):
+def test_tool_with_a_command_parameter_is_refused(write, discover, parameter, name):
     place = write(parameters={"properties": {name: parameter()}})
     [refusal] = discover(place).refused
-    assert refusal.reason == f"the tool may run any command: it has the parameter {name!r}"
+    assert refusal.reason == f"the tool may run arbitrary commands: it has the parameter {name!r}"
 
 
 @pytest.mark.parametrize("name", ["seashell", "commander", "delete_file"])
-def test_a_tool_with_another_name_is_not_taken_for_a_shell(write, discover, name):
+def test_tool_with_another_name_is_not_a_shell(write, discover, name):
     assert discover(write(name=name)).refused == ()
 
 
-def test_a_dangerous_tool_that_is_allowed_is_served(write, discover):
+def test_allowed_dangerous_tool_is_served(write, discover):
     assert discover(write(name="shell"), allow_dangerous=True).refused == ()
 
 
-def test_nothing_of_a_script_runs_to_discover_it(write, discover, tmp_path):
+def test_discovery_does_not_run_scripts(write, discover, tmp_path):
     place = write(f"open({str(tmp_path / 'ran')!r}, 'w')")
     assert len(discover(place).tools) == 1
     assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("pattern", ["(", r"(a)\1", "(?=a)"])
-def test_an_error_pattern_that_no_linear_engine_takes_is_refused(pattern):
+def test_unsupported_error_pattern_is_refused(pattern):
     with pytest.raises(UsageError) as caught:
         NoraBridge(error_pattern=pattern)
     assert caught.value.code == "pattern_invalid"

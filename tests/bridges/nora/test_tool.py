@@ -19,7 +19,7 @@ def returning(expression):
     return f"def run(params):\n    return {expression}\n"
 
 
-def test_the_tool_of_the_document_reads_a_file(tool):
+def test_specification_example_reads_a_file(tool):
     reader = tool(READER)
     path = Path(reader.source) / "hello.txt"
     path.write_text("hello world")
@@ -29,7 +29,7 @@ def test_the_tool_of_the_document_reads_a_file(tool):
     assert outcome.ports == {"result": "hello world"}
 
 
-def test_required_on_a_property_makes_the_port_required(tool, parameter):
+def test_required_property_makes_the_port_required(tool, parameter):
     properties = {"path": parameter(), "lines": parameter("integer", required=False)}
     reader = tool(READER, parameters={"type": "object", "properties": properties})
     assert reader.input_schema == {
@@ -44,7 +44,7 @@ def test_required_on_a_property_makes_the_port_required(tool, parameter):
 
 
 @pytest.mark.parametrize("ports", [{}, {"path": 1}, {"path": "x", "other": 1}])
-def test_an_input_that_does_not_match_never_reaches_the_script(call, ports, tmp_path):
+def test_invalid_input_never_reaches_the_script(call, ports, tmp_path):
     script = f"open({str(tmp_path / 'ran')!r}, 'w')\n{READER}"
     with pytest.raises(ValidationError) as caught:
         call(script, ports)
@@ -52,19 +52,19 @@ def test_an_input_that_does_not_match_never_reaches_the_script(call, ports, tmp_
     assert not (tmp_path / "ran").exists()
 
 
-def test_other_keywords_of_a_parameter_are_enforced(call, parameter):
+def test_parameter_keywords_are_enforced(call, parameter):
     properties = {"mode": parameter(enum=["r", "w"])}
     with pytest.raises(ValidationError, match="input does not match"):
         call(returning("1"), {"mode": "x"}, parameters={"properties": properties})
 
 
-def test_a_parameter_whose_name_is_no_port_reaches_the_script_under_its_own(call, parameter):
+def test_renamed_parameter_reaches_the_script_under_its_own_name(call, parameter):
     parameters = {"properties": {"maxLines": parameter("integer")}}
     answer = call(returning("params"), {"max_lines": 3}, parameters=parameters)
     assert answer == {"ok": {"result": {"maxLines": 3}}}
 
 
-def test_a_tool_without_parameters_gets_an_empty_dictionary(call):
+def test_tool_without_parameters_gets_an_empty_dictionary(call):
     assert call(returning("params"), {}, parameters={}) == {"ok": {"result": {}}}
 
 
@@ -80,7 +80,7 @@ def test_a_tool_without_parameters_gets_an_empty_dictionary(call):
         ("{'at': 1j}", "{'at': 1j}"),
     ],
 )
-def test_a_json_value_is_the_result_as_it_is_and_others_are_as_text(call, expression, result):
+def test_result_is_json_or_text(call, expression, result):
     assert call(returning(expression)) == {"ok": {"result": result}}
 
 
@@ -88,13 +88,13 @@ def test_a_json_value_is_the_result_as_it_is_and_others_are_as_text(call, expres
     ("expression", "word"),
     [("float('nan')", "nan"), ("[{'a': -float('inf')}]", "-inf"), ("chr(0xd800)", "surrogate")],
 )
-def test_what_json_has_no_word_for_is_an_error(call, expression, word):
+def test_non_json_number_is_an_error(call, expression, word):
     [(variant, ports)] = call(returning(expression)).items()
     assert variant == "err"
     assert word in ports["reason"]
 
 
-def test_an_exception_is_an_error_with_its_type_and_the_log(call):
+def test_exception_is_an_error_with_its_type_and_the_log(call):
     [(variant, ports)] = call(
         "def run(params):\n    print('reading')\n    raise OSError('no disk')\n"
     ).items()
@@ -120,30 +120,30 @@ def test_an_exception_is_an_error_with_its_type_and_the_log(call):
         ),
     ],
 )
-def test_a_script_that_breaks_anywhere_is_an_error(call, script, kind):
+def test_script_failure_anywhere_is_an_error(call, script, kind):
     assert call(script)["err"]["type"] == kind
 
 
-def test_a_script_that_kills_its_process_is_an_error_with_the_signal(call):
+def test_killed_script_is_an_error_with_the_signal(call):
     ports = call("import os, signal\ndef run(params): os.kill(os.getpid(), signal.SIGKILL)")["err"]
     assert ports["exit_code"] == -9
     assert "type" not in ports
 
 
-def test_a_script_that_never_ends_is_stopped_with_what_it_started(call, host):
+def test_endless_script_is_stopped_with_its_processes(call, host):
     object.__setattr__(host, "timeout_ms", 1_000)
     script = "import subprocess\ndef run(params): subprocess.run(['sleep', '1000'])"
     assert call(script)["err"]["limit"] == "time"
 
 
-def test_what_a_script_prints_is_no_part_of_its_result(call):
+def test_script_output_is_not_part_of_the_result(call):
     script = (
         "import os\ndef run(params):\n    print('{}')\n    os.write(1, b'x')\n    return 'done'"
     )
     assert call(script) == {"ok": {"result": "done"}}
 
 
-def test_a_script_has_its_own_directory_and_home_and_no_secrets(call, host):
+def test_script_has_its_own_directory_and_home_and_no_secrets(call, host):
     script = "import os\ndef run(params): return [os.getcwd(), dict(os.environ), os.listdir()]"
     directory, environment, files = call(script)["ok"]["result"]
     assert directory.startswith(str(host.scratch))
@@ -153,7 +153,7 @@ def test_a_script_has_its_own_directory_and_home_and_no_secrets(call, host):
     assert not Path(directory).exists()
 
 
-def test_a_script_imports_what_lies_beside_it_and_knows_where_it_is(write, discover):
+def test_script_can_import_neighbours_and_knows_its_path(write, discover):
     place = write(
         "import os, sys, helper\n"
         "def run(params): return [helper.VALUE, os.path.basename(__file__), __name__,\n"
@@ -174,16 +174,16 @@ def test_a_script_imports_what_lies_beside_it_and_knows_where_it_is(write, disco
         ("__main__", "tool___main__"),
     ],
 )
-def test_a_name_that_no_module_can_have_is_changed_for_the_module(call, name, module):
+def test_invalid_module_name_is_changed(call, name, module):
     assert call(returning("__name__"), name=name) == {"ok": {"result": module}}
 
 
 @pytest.mark.parametrize("text", ["Error: no file", "Error reading file: [Errno 2] …"])
-def test_a_result_that_says_error_is_an_error(call, text):
+def test_error_text_is_an_error(call, text):
     assert call(returning(repr(text))) == {"err": {"reason": text, "type": "error_pattern"}}
 
 
-def test_without_an_error_pattern_every_text_is_a_result(call):
+def test_every_text_is_a_result_without_an_error_pattern(call):
     options = {"error_pattern": None}
     assert call(returning("'Error: no file'"), options=options) == {
         "ok": {"result": "Error: no file"}
@@ -193,11 +193,11 @@ def test_without_an_error_pattern_every_text_is_a_result(call):
 @pytest.mark.parametrize(
     "expression", ["'No Error: here'", "['Error: no file']", "'x' * 4096 + '!'"]
 )
-def test_with_an_error_pattern_other_results_stay(call, expression):
+def test_other_results_stay_with_an_error_pattern(call, expression):
     assert "ok" in call(returning(expression), options={"error_pattern": "^Error|!"})
 
 
-async def test_health_fails_once_the_manifest_has_changed(write, discover):
+async def test_health_is_bad_when_the_manifest_has_changed(write, discover):
     place = write()
     found = await anyio.to_thread.run_sync(discover, place)
     [one] = found.tools
@@ -206,7 +206,7 @@ async def test_health_fails_once_the_manifest_has_changed(write, discover):
     assert await one.check_health() == {"entrypoint": True, "manifest": False}
 
 
-async def test_a_served_tool_keeps_the_protocol(tool):
+async def test_served_tool_follows_the_protocol(tool):
     served = await anyio.to_thread.run_sync(tool, returning("params['path']"))
     async with client(ToolServer([served])) as http:
         rows = [row async for row in check_tool("http://localhost", http)]

@@ -1,4 +1,4 @@
-"""Programs that run in a sandbox, and what is left of them."""
+"""Programs that run in a sandbox, and their remaining processes."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ def scratch(tmp_path):
 
 @pytest.fixture
 def run_python(scratch):
-    """Runs Python code in the sandbox, with limits by name."""
+    """Return a function that runs Python code in the sandbox, with limits by name."""
 
     async def run_python(code, *arguments, environment=None, limits=None, **options):
         command = [sys.executable, "-I", "-S", "-c", code, *arguments]
@@ -33,8 +33,8 @@ def run_python(scratch):
 
 
 @pytest.fixture
-def left_of():
-    """The processes that have to do with a scratch directory and are alive."""
+def remaining_processes():
+    """Return a function that lists the living processes of a scratch directory."""
 
     def belongs(process, folder):
         try:
@@ -42,16 +42,16 @@ def left_of():
         except OSError:
             return False
 
-    def left_of(scratch):
+    def remaining_processes(scratch):
         processes = [each for each in Path("/proc").iterdir() if each.name.isdigit()]
         return [each.name for each in processes if belongs(each, scratch.folder)]
 
-    return left_of
+    return remaining_processes
 
 
 @pytest.fixture
 def is_alive():
-    """Whether a process is there and no mere zombie."""
+    """Return a function that tells whether a process exists and is not a zombie."""
 
     def is_alive(pid):
         try:

@@ -1,4 +1,4 @@
-"""A long-lived program under the watch, as somebody else starts it."""
+"""A long-lived program under the watch, started by its command line."""
 
 import asyncio
 import os
@@ -12,10 +12,10 @@ from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, launcher
 
 
 @pytest.fixture
-def start(scratch):
-    """Starts Python code by the launcher's command line, with pipes."""
+def start_program(scratch):
+    """Return a function that starts Python code by the launcher's command line, with pipes."""
 
-    async def start(code, **limits):
+    async def start_program(code, **limits):
         line = launcher(
             [sys.executable, "-I", "-S", "-c", code],
             scratch=scratch,
@@ -25,11 +25,11 @@ def start(scratch):
         )
         return await asyncio.create_subprocess_exec(*line, stdin=PIPE, stdout=PIPE, stderr=PIPE)
 
-    return start
+    return start_program
 
 
-async def test_standard_streams_pass_through_both_ways(start):
-    process = await start("for line in iter(input, 'end'): print(line.upper(), flush=True)")
+async def test_standard_streams_pass_through_both_ways(start_program):
+    process = await start_program("for line in iter(input, 'end'): print(line.upper(), flush=True)")
 
     process.stdin.write(b"one\n")
     first = await process.stdout.readline()
@@ -39,8 +39,8 @@ async def test_standard_streams_pass_through_both_ways(start):
     assert (first, second, await process.wait()) == (b"ONE\n", b"TWO\n", 0)
 
 
-async def test_neither_time_nor_output_is_bounded(start):
-    process = await start("input(); print('x' * 5000)", time_ms=1, output_bytes=1)
+async def test_time_and_output_are_unlimited(start_program):
+    process = await start_program("input(); print('x' * 5000)", time_ms=1, output_bytes=1)
 
     output, errors = await process.communicate(b"\n")
 
@@ -51,27 +51,27 @@ async def test_neither_time_nor_output_is_bounded(start):
     ("statement", "exit_code"),
     [("raise SystemExit(7)", 7), ("import os; os.kill(os.getpid(), 15)", 128 + 15)],
 )
-async def test_it_ends_as_the_program_ends(start, statement, exit_code):
-    process = await start(statement)
+async def test_exit_code_is_that_of_the_program(start_program, statement, exit_code):
+    process = await start_program(statement)
 
     await process.communicate()
 
     assert process.returncode == exit_code
 
 
-async def test_a_bound_that_is_passed_ends_it_with_a_word(start, scratch, left_of):
-    process = await start(
+async def test_exceeded_limit_is_reported(start_program, scratch, remaining_processes):
+    process = await start_program(
         "import os, signal\nfor _ in range(9): os.fork() or signal.pause()\nsignal.pause()",
         processes=3,
     )
 
     _, errors = await process.communicate()
 
-    assert (process.returncode, left_of(scratch)) == (124, [])
+    assert (process.returncode, remaining_processes(scratch)) == (124, [])
     assert errors.startswith(b"nexus_tools: limit processes: ")
 
 
-async def test_a_program_that_is_not_there_is_told(scratch):
+async def test_missing_program_is_reported(scratch):
     line = launcher(
         ["no-such-program"],
         scratch=scratch,
@@ -95,8 +95,8 @@ signal.pause()
 """
 
 
-async def test_when_it_is_told_to_stop_everything_dies(start, is_alive):
-    process = await start(DAEMON)
+async def test_sigterm_kills_everything(start_program, is_alive):
+    process = await start_program(DAEMON)
     pids = [await process.stdout.readline() for _ in range(2)]
 
     process.terminate()
@@ -105,7 +105,7 @@ async def test_when_it_is_told_to_stop_everything_dies(start, is_alive):
     assert [is_alive(pid) for pid in pids] == [False, False]
 
 
-async def test_when_its_parent_dies_everything_dies(scratch):
+async def test_end_of_the_parent_kills_everything(scratch):
     """A process descriptor becomes readable when its process has ended."""
     line = launcher(
         [sys.executable, "-I", "-S", "-c", DAEMON],

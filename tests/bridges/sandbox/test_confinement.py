@@ -1,4 +1,4 @@
-"""What a program may touch: what is opened to it, and what happens where nothing can be shut."""
+"""The access rights of a program, and the behaviour on systems that cannot confine."""
 
 import errno
 import os
@@ -19,60 +19,64 @@ WRITE = "import sys; open(sys.argv[1], 'w').write('changed'); print('done')"
 
 
 @pytest.fixture
-def outside(tmp_path):
-    """A file that nobody has opened to a program."""
+def outside_file(tmp_path):
+    """Return a file that no program may access."""
     file = tmp_path / "outside" / "file"
     file.parent.mkdir()
     file.write_text("text")
     return file
 
 
-async def test_what_is_not_opened_cannot_be_read(run_python, outside):
-    finished = await run_python(READ, str(outside))
+async def test_unlisted_file_cannot_be_read(run_python, outside_file):
+    make_result = await run_python(READ, str(outside_file))
 
-    assert finished.stdout == b""
-    assert b"PermissionError" in finished.stderr
+    assert make_result.stdout == b""
+    assert b"PermissionError" in make_result.stderr
 
 
-async def test_a_folder_that_is_opened_can_be_read_and_not_changed(run_python, outside):
-    confinement = Confinement().reading(outside.parent)
+async def test_readable_folder_cannot_be_changed(run_python, outside_file):
+    confinement = Confinement().reading(outside_file.parent)
 
-    read = await run_python(READ, str(outside), confinement=confinement)
-    changed = await run_python(WRITE, str(outside), confinement=confinement)
+    read = await run_python(READ, str(outside_file), confinement=confinement)
+    changed = await run_python(WRITE, str(outside_file), confinement=confinement)
 
     assert read.stdout == b"text"
     assert b"PermissionError" in changed.stderr or b"Read-only" in changed.stderr
-    assert outside.read_text() == "text"
+    assert outside_file.read_text() == "text"
 
 
-async def test_a_single_file_can_be_opened(run_python, outside):
-    (outside.parent / "other").write_text("other")
-    confinement = Confinement().reading(outside)
+async def test_single_file_can_be_allowed(run_python, outside_file):
+    (outside_file.parent / "other").write_text("other")
+    confinement = Confinement().reading(outside_file)
 
-    read = await run_python(READ, str(outside), confinement=confinement)
-    other = await run_python(READ, str(outside.parent / "other"), confinement=confinement)
+    read = await run_python(READ, str(outside_file), confinement=confinement)
+    other = await run_python(READ, str(outside_file.parent / "other"), confinement=confinement)
 
     assert (read.stdout, other.stdout) == (b"text", b"")
 
 
 @pytest.mark.parametrize("how", ["writes", "workspace"])
-async def test_what_is_written_to_a_folder_that_is_opened_stays(run_python, outside, how):
-    given = {"writes": (outside.parent,)} if how == "writes" else {"workspace": outside.parent}
+async def test_writes_to_a_writable_folder_persist(run_python, outside_file, how):
+    given = (
+        {"writes": (outside_file.parent,)}
+        if how == "writes"
+        else {"workspace": outside_file.parent}
+    )
 
-    finished = await run_python(WRITE, str(outside), confinement=Confinement(**given))
+    make_result = await run_python(WRITE, str(outside_file), confinement=Confinement(**given))
 
-    assert (finished.stdout, outside.read_text()) == (b"done\n", "changed")
+    assert (make_result.stdout, outside_file.read_text()) == (b"done\n", "changed")
 
 
-async def test_a_link_in_the_workspace_leads_nowhere_else(run_python, outside, tmp_path):
+async def test_link_in_the_workspace_does_not_escape(run_python, outside_file, tmp_path):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    (workspace / "link").symlink_to(outside)
+    (workspace / "link").symlink_to(outside_file)
     confinement = Confinement(workspace=workspace)
 
-    finished = await run_python(READ, str(workspace / "link"), confinement=confinement)
+    make_result = await run_python(READ, str(workspace / "link"), confinement=confinement)
 
-    assert b"PermissionError" in finished.stderr
+    assert b"PermissionError" in make_result.stderr
 
 
 CONNECT = """
@@ -83,62 +87,58 @@ for port in sys.argv[1:]:
 """
 
 
-async def test_a_port_is_opened_and_no_other(run_python):
+async def test_only_listed_ports_are_reachable(run_python):
     with (
         socket.create_server(("127.0.0.1", 0)) as one,
         socket.create_server(("127.0.0.1", 0)) as two,
     ):
         ports = [each.getsockname()[1] for each in (one, two)]
         confinement = Confinement().connecting(ports[0])
-        finished = await run_python(CONNECT, *map(str, ports), confinement=confinement)
+        make_result = await run_python(CONNECT, *map(str, ports), confinement=confinement)
 
-    assert finished.stdout.split() == [b"connected", b"refused"]
+    assert make_result.stdout.split() == [b"connected", b"refused"]
 
 
-async def test_modes_outside_can_be_changed_only_where_there_are_no_mounts_and_that_is_told(
-    run_python, outside, may_mount
-):
-    code = f"import os; os.chmod({str(outside)!r}, 0o777)"
-    before = outside.stat().st_mode
-    confinement = Confinement().reading(outside)
+async def test_outside_modes_can_change_only_without_mounts(run_python, outside_file, may_mount):
+    code = f"import os; os.chmod({str(outside_file)!r}, 0o777)"
+    before = outside_file.stat().st_mode
+    confinement = Confinement().reading(outside_file)
 
-    finished = await run_python(code, confinement=confinement)
+    make_result = await run_python(code, confinement=confinement)
 
-    is_changed = outside.stat().st_mode != before
+    is_changed = outside_file.stat().st_mode != before
     assert is_changed is not may_mount()
     assert confinement.changes_modes is is_changed
-    assert (b"Read-only file system" in finished.stderr) is not is_changed
+    assert (b"Read-only file system" in make_result.stderr) is not is_changed
 
 
-async def test_semaphores_and_queues_of_processes_are_nobody_elses_or_not_there(
-    run_python, scratch, may_mount
-):
+async def test_semaphores_and_queues_are_private_or_unavailable(run_python, scratch, may_mount):
     code = """
 import multiprocessing, os
 with multiprocessing.get_context("fork").Pool(2) as pool: print(pool.map(abs, [-1, 2]))
 open("/dev/shm/mine", "w").close()
 """
-    finished = await run_python(code)
+    make_result = await run_python(code)
 
     if may_mount():
-        assert (finished.stdout, finished.exit_code) == (b"[1, 2]\n", 0)
+        assert (make_result.stdout, make_result.exit_code) == (b"[1, 2]\n", 0)
         assert [each.name for each in scratch.shared_memory.iterdir()] == ["mine"]
     else:
-        assert b"PermissionError" in finished.stderr
+        assert b"PermissionError" in make_result.stderr
         assert list(scratch.shared_memory.iterdir()) == []
 
 
-async def test_root_keeps_no_more_than_what_files_need(run_python):
+async def test_root_keeps_only_file_capabilities(run_python):
     """Bits of capabilities(7): CAP_CHOWN 0, CAP_DAC_OVERRIDE 1, CAP_FOWNER 3."""
     code = "print(*(l.split()[1] for l in open('/proc/self/status') if l.startswith('CapEff')))"
 
-    finished = await run_python(code)
+    make_result = await run_python(code)
 
-    assert int(finished.stdout, 16) & ~0b1011 == 0
+    assert int(make_result.stdout, 16) & ~0b1011 == 0
 
 
-async def test_a_fast_open_does_not_pass_the_ports_by(run_python):
-    """MSG_FASTOPEN connects in `sendto`, of which Landlock does not hear."""
+async def test_tcp_fast_open_does_not_bypass_the_ports(run_python):
+    """MSG_FASTOPEN connects in `sendto`, which Landlock does not check."""
     code = """
 import socket, sys
 try: socket.socket().sendto(b"x", 0x20000000, ("127.0.0.1", int(sys.argv[1])))
@@ -146,21 +146,21 @@ except PermissionError: print("refused")
 """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
-        finished = await run_python(code, port, confinement=Confinement(ports=(1,)))
+        make_result = await run_python(code, port, confinement=Confinement(ports=(1,)))
 
-    assert finished.stdout == b"refused\n"
-
-
-async def test_without_confinement_a_program_may_do_what_its_user_may(run_python, outside):
-    finished = await run_python(READ, str(outside), confinement=Confinement(is_on=False))
-
-    assert finished.stdout == b"text"
+    assert make_result.stdout == b"refused\n"
 
 
-# --- Where nothing can be shut
+async def test_unconfined_program_has_the_rights_of_its_user(run_python, outside_file):
+    make_result = await run_python(READ, str(outside_file), confinement=Confinement(is_on=False))
+
+    assert make_result.stdout == b"text"
 
 
-async def test_nothing_is_run_where_the_kernel_cannot_confine(run_python, monkeypatch):
+# --- Systems that cannot confine
+
+
+async def test_unconfinable_kernel_runs_nothing(run_python, monkeypatch):
     monkeypatch.setattr(confine, "is_there", lambda: False)
 
     with pytest.raises(UsageError) as caught:
@@ -170,9 +170,7 @@ async def test_nothing_is_run_where_the_kernel_cannot_confine(run_python, monkey
     assert "--no-confinement" in caught.value.hint
 
 
-async def test_ports_are_not_opened_where_the_kernel_cannot_tell_them_apart(
-    run_python, monkeypatch
-):
+async def test_kernel_without_port_rules_allows_no_ports(run_python, monkeypatch):
     monkeypatch.setattr(landlock, "version", lambda: 3)
 
     with pytest.raises(UsageError) as caught:
@@ -181,7 +179,7 @@ async def test_ports_are_not_opened_where_the_kernel_cannot_tell_them_apart(
     assert caught.value.code == "confinement_unavailable"
 
 
-async def test_a_program_of_npm_may_read_the_packages_beside_its_own(scratch, tmp_path):
+async def test_npm_program_may_read_neighbouring_packages(scratch, tmp_path):
     packages = tmp_path / "node_modules"
     program = packages / "server" / "main"
     other = packages / "other" / "text"
@@ -193,7 +191,7 @@ async def test_a_program_of_npm_may_read_the_packages_beside_its_own(scratch, tm
     link = packages / ".bin" / "server"
     link.symlink_to("../server/main")
 
-    finished = await run(
+    make_result = await run(
         [str(link)],
         scratch=scratch,
         environment={"PATH": os.defpath},
@@ -201,10 +199,10 @@ async def test_a_program_of_npm_may_read_the_packages_beside_its_own(scratch, tm
         confinement=Confinement(),
     )
 
-    assert finished.stdout == b"text"
+    assert make_result.stdout == b"text"
 
 
-def test_a_tool_may_not_consist_of_the_operators_home(tmp_path, monkeypatch):
+def test_tool_must_not_contain_the_operators_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home" / "me"))
     host = Host(Path(sys.executable), tmp_path, tmp_path, environment={})
 
@@ -214,11 +212,11 @@ def test_a_tool_may_not_consist_of_the_operators_home(tmp_path, monkeypatch):
     assert caught.value.code == "place_too_wide"
 
 
-# --- The filter of calls, run as the kernel runs it
+# --- The filter of system calls, interpreted like by the kernel
 
 
 def answer(program, mark, number, *arguments):
-    """What classic BPF of these few operations returns for a call; see bpf(4) of the BSDs."""
+    """Return the result of a classic BPF program for a call; see bpf(4) of the BSDs."""
     words = [0, *([0] * 5)]
     words[: len(arguments)] = arguments
     data = struct.pack("<iIQ6Q", number, mark, 0, *words)
@@ -243,7 +241,7 @@ def answer(program, mark, number, *arguments):
 
 ALLOWED = 0x7FFF0000
 X86_64, AARCH64 = 0xC000003E, 0xC00000B7
-# The numbers are of the kernel's own tables: syscall_64.tbl and asm-generic/unistd.h.
+# The numbers come from the kernel's own tables: syscall_64.tbl and asm-generic/unistd.h.
 CALLS = [
     (X86_64, 0, (), ALLOWED),
     (AARCH64, 63, (), ALLOWED),
@@ -267,7 +265,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("mark", "number", "arguments", "expected"), CALLS)
-def test_a_call_is_judged_alike_on_either_architecture(mark, number, arguments, expected):
+def test_filter_decides_alike_on_both_architectures(mark, number, arguments, expected):
     machine = "aarch64" if mark == AARCH64 else "x86_64"
     program = seccomp.program_for(machine, with_tcp=False)
 
@@ -280,12 +278,12 @@ def test_a_call_is_judged_alike_on_either_architecture(mark, number, arguments, 
     ("arguments", "is_allowed"),
     [((2, 1, 0), True), ((10, 1 | 0o2000000, 6), True), ((2, 2, 17), False), ((2, 1, 262), False)],
 )
-def test_with_a_port_opened_sockets_are_of_tcp_alone(arguments, is_allowed):
+def test_sockets_are_only_tcp_when_a_port_is_allowed(arguments, is_allowed):
     given = answer(seccomp.program_for("x86_64", with_tcp=True), X86_64, 41, *arguments)
 
     assert (given == ALLOWED) is is_allowed
 
 
-def test_this_machine_is_confined():
+def test_this_machine_supports_confinement():
     assert confine.is_there()
     assert os.uname().machine in ("x86_64", "aarch64")

@@ -1,4 +1,4 @@
-"""Modules of the package without the package."""
+"""Modules of the package that run without the package."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def main(arguments):
 
 @pytest.fixture
 def package(tmp_path):
-    """A tree as ours is, in which no `__init__` can be executed."""
+    """Return a tree like ours, in which executing an `__init__` fails."""
     for name, text in PACKAGE.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,13 +36,13 @@ def package(tmp_path):
     return script
 
 
-def test_a_module_runs_without_the_packages_above_it(package):
-    finished = subprocess.run(
+def test_module_runs_without_its_parent_packages(package):
+    make_result = subprocess.run(
         [sys.executable, "-I", "-S", "-B", package, "nexus_tools.bridges.other.child", "a", "b"],
         capture_output=True,
         text=True,
         check=False,
     )
 
-    assert finished.stderr == ""
-    assert finished.stdout == "found ['a', 'b'] []\n"
+    assert make_result.stderr == ""
+    assert make_result.stdout == "found ['a', 'b'] []\n"

@@ -1,4 +1,4 @@
-"""What a tool gets of the operator's environment."""
+"""The part of the operator's environment that a tool receives."""
 
 from dataclasses import dataclass, field
 
@@ -47,19 +47,19 @@ def operator():
     return Operator({**HOSTILE, **PLAIN, "HOME": "/root", "TMPDIR": "/tmp"})
 
 
-async def test_a_tool_sees_the_allowed_names_and_no_other(run_python, scratch, operator):
-    finished = await run_python(
+async def test_tool_sees_only_allowed_names(run_python, scratch, operator):
+    make_result = await run_python(
         "import os\nfor name in sorted(os.environ): print(name, os.environ[name], sep='=')",
         environment=environment_of(operator, scratch=scratch),
     )
 
-    seen = dict(line.split("=", 1) for line in finished.stdout.decode().splitlines())
+    seen = dict(line.split("=", 1) for line in make_result.stdout.decode().splitlines())
     assert seen.keys() == PLAIN.keys() | OWN
     assert {name: seen[name] for name in PLAIN} == PLAIN
     assert all(seen[name].startswith(str(scratch.folder)) for name in OWN)
 
 
-def test_names_that_the_operator_shares_are_given(scratch, operator):
+def test_shared_names_are_passed(scratch, operator):
     operator.shared = frozenset({"HTTPS_PROXY", "NOT_SET"})
 
     environment = environment_of(operator, scratch=scratch)
@@ -67,14 +67,14 @@ def test_names_that_the_operator_shares_are_given(scratch, operator):
     assert environment.keys() == PLAIN.keys() | OWN | {"HTTPS_PROXY"}
 
 
-def test_names_that_the_tool_declares_are_given_where_they_are_set(scratch, operator):
+def test_declared_names_are_passed_if_set(scratch, operator):
     environment = environment_of(operator, scratch=scratch, declared=["GITHUB_TOKEN", "NOT_SET"])
 
     assert environment.keys() == PLAIN.keys() | OWN | {"GITHUB_TOKEN"}
     assert environment["GITHUB_TOKEN"] == "token"
 
 
-def test_a_tool_cannot_declare_the_home_of_the_operator(scratch, operator):
+def test_tool_cannot_declare_the_operators_home(scratch, operator):
     operator.shared = frozenset({"TMPDIR"})
 
     environment = environment_of(operator, scratch=scratch, declared=["HOME"])
@@ -83,7 +83,7 @@ def test_a_tool_cannot_declare_the_home_of_the_operator(scratch, operator):
     assert environment["TMPDIR"] == str(scratch.temporary)
 
 
-def test_extra_values_win(scratch, operator):
+def test_extra_values_take_precedence(scratch, operator):
     environment = environment_of(
         operator, scratch=scratch, extra={"PATH": "/tool/bin", "KEY": "value"}
     )
@@ -91,5 +91,5 @@ def test_extra_values_win(scratch, operator):
     assert (environment["PATH"], environment["KEY"]) == ("/tool/bin", "value")
 
 
-def test_there_is_always_a_path(scratch):
+def test_path_is_always_set(scratch):
     assert environment_of(Operator({}), scratch=scratch)["PATH"]

@@ -1,4 +1,4 @@
-"""How the end of a run is told to people."""
+"""The description of a run's end for users."""
 
 import pytest
 
@@ -6,55 +6,55 @@ from nexus_tools.bridges.sandbox import Finished, Limit
 
 
 @pytest.fixture
-def finished():
-    def finished(stdout=b"", stderr=b"", exit_code=0, limit=None):
+def make_result():
+    def make_result(stdout=b"", stderr=b"", exit_code=0, limit=None):
         return Finished(exit_code, stdout, stderr, None, limit, 1)
 
-    return finished
+    return make_result
 
 
-def test_the_log_has_standard_output_and_then_errors(finished):
-    assert finished(b"out\n", b"err\n").log() == "out\nerr"
+def test_log_has_standard_output_before_errors(make_result):
+    assert make_result(b"out\n", b"err\n").log() == "out\nerr"
 
 
-def test_the_log_is_empty_for_a_silent_run(finished):
-    assert finished().log() == ""
+def test_log_is_empty_for_a_silent_run(make_result):
+    assert make_result().log() == ""
 
 
-def test_the_log_keeps_the_end(finished):
-    assert finished(b"abc", b"defg").log(6) == "c\ndefg"
+def test_log_keeps_the_end(make_result):
+    assert make_result(b"abc", b"defg").log(6) == "c\ndefg"
 
 
-def test_the_log_keeps_within_its_bytes_whatever_was_printed(finished):
-    assert finished(b"\xff" * 100).log(10) == "\ufffd" * 3
-    assert finished("a€€".encode()).log(4) == "€"
+def test_log_respects_its_byte_limit(make_result):
+    assert make_result(b"\xff" * 100).log(10) == "\ufffd" * 3
+    assert make_result("a€€".encode()).log(4) == "€"
 
 
-def test_the_log_has_no_zero_characters(finished):
-    assert finished(b"a\0b").log() == "a\ufffdb"
+def test_log_has_no_nul_characters(make_result):
+    assert make_result(b"a\0b").log() == "a\ufffdb"
 
 
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        (Limit.TIME, "took longer"),
-        (Limit.MEMORY, "more memory"),
-        (Limit.OUTPUT, "more output"),
-        (Limit.DISK, "into its directory"),
-        (Limit.PROCESSES, "more processes"),
+        (Limit.TIME, "its time limit"),
+        (Limit.MEMORY, "its memory limit"),
+        (Limit.OUTPUT, "its output limit"),
+        (Limit.DISK, "limit of its directory"),
+        (Limit.PROCESSES, "limit of processes"),
     ],
 )
-def test_a_limit_is_named_in_the_reason(finished, limit, words):
-    assert words in finished(exit_code=None, limit=limit).reason()
+def test_reason_names_the_limit(make_result, limit, words):
+    assert words in make_result(exit_code=None, limit=limit).reason()
 
 
-def test_a_signal_is_named_in_the_reason(finished):
-    assert finished(exit_code=-9).reason() == "the tool was killed by SIGKILL"
+def test_reason_names_the_signal(make_result):
+    assert make_result(exit_code=-9).reason() == "the tool was killed by SIGKILL"
 
 
-def test_a_signal_without_a_name_is_told_by_its_number(finished):
-    assert finished(exit_code=-40).reason() == "the tool was killed by signal 40"
+def test_reason_has_the_number_of_an_unnamed_signal(make_result):
+    assert make_result(exit_code=-40).reason() == "the tool was killed by signal 40"
 
 
-def test_an_exit_code_is_told_in_the_reason(finished):
-    assert finished(exit_code=3).reason() == "the tool ended with exit code 3"
+def test_reason_has_the_exit_code(make_result):
+    assert make_result(exit_code=3).reason() == "the tool ended with exit code 3"

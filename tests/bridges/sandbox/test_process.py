@@ -1,4 +1,4 @@
-"""One run: what goes in, what comes out, how its end is told."""
+"""One run: its input, its output, and the report of its end."""
 
 import asyncio
 import os
@@ -15,63 +15,63 @@ from nexus_tools.errors import NotFoundError, UsageError
 WAIT = "import signal; signal.pause()"
 
 
-async def test_output_and_exit_code_come_back(run_python):
-    finished = await run_python("import sys; print(1); print(2, file=sys.stderr); sys.exit(3)")
+async def test_output_and_exit_code_are_returned(run_python):
+    make_result = await run_python("import sys; print(1); print(2, file=sys.stderr); sys.exit(3)")
 
-    assert (finished.stdout, finished.stderr, finished.exit_code) == (b"1\n", b"2\n", 3)
-    assert (finished.reply, finished.limit) == (None, None)
-
-
-async def test_the_signal_that_killed_it_is_a_negative_exit_code(run_python):
-    finished = await run_python("import os; os.abort()")
-
-    assert finished.exit_code == -signal.SIGABRT
+    assert (make_result.stdout, make_result.stderr, make_result.exit_code) == (b"1\n", b"2\n", 3)
+    assert (make_result.reply, make_result.limit) == (None, None)
 
 
-async def test_it_reads_the_whole_input_and_then_its_end(run_python):
+async def test_killing_signal_is_a_negative_exit_code(run_python):
+    make_result = await run_python("import os; os.abort()")
+
+    assert make_result.exit_code == -signal.SIGABRT
+
+
+async def test_input_is_read_completely(run_python):
     data = bytes(range(256)) * 4096
 
-    finished = await run_python(
+    make_result = await run_python(
         "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())", input=data
     )
 
-    assert finished.stdout == data
+    assert make_result.stdout == data
 
 
-async def test_without_input_its_standard_input_is_empty(run_python):
-    finished = await run_python("import sys; print(repr(sys.stdin.read()))")
+async def test_standard_input_is_empty_by_default(run_python):
+    make_result = await run_python("import sys; print(repr(sys.stdin.read()))")
 
-    assert finished.stdout == b"''\n"
-
-
-async def test_input_that_nobody_reads_holds_nothing_up(run_python):
-    finished = await run_python("print('done')", input=b"x" * 2**20)
-
-    assert (finished.stdout, finished.exit_code) == (b"done\n", 0)
+    assert make_result.stdout == b"''\n"
 
 
-async def test_it_works_in_the_scratch_directory(run_python, scratch):
-    finished = await run_python("import os; print(os.getcwd())")
+async def test_unread_input_does_not_block(run_python):
+    make_result = await run_python("print('done')", input=b"x" * 2**20)
 
-    assert finished.stdout.decode().strip() == str(scratch.work)
-
-
-async def test_it_works_in_the_directory_that_is_given(run_python, tmp_path):
-    finished = await run_python("import os; print(os.getcwd())", directory=tmp_path)
-
-    assert finished.stdout.decode().strip() == str(tmp_path.resolve())
+    assert (make_result.stdout, make_result.exit_code) == (b"done\n", 0)
 
 
-async def test_what_is_written_to_the_reply_descriptor_is_the_reply(run_python):
-    finished = await run_python(
+async def test_working_directory_is_in_the_scratch_directory(run_python, scratch):
+    make_result = await run_python("import os; print(os.getcwd())")
+
+    assert make_result.stdout.decode().strip() == str(scratch.work)
+
+
+async def test_working_directory_can_be_set(run_python, tmp_path):
+    make_result = await run_python("import os; print(os.getcwd())", directory=tmp_path)
+
+    assert make_result.stdout.decode().strip() == str(tmp_path.resolve())
+
+
+async def test_reply_is_read_from_its_descriptor(run_python):
+    make_result = await run_python(
         f"import os; os.write({REPLY_DESCRIPTOR}, b'yes'); print('no')", takes_reply=True
     )
 
-    assert (finished.reply, finished.stdout) == (b"yes", b"no\n")
+    assert (make_result.reply, make_result.stdout) == (b"yes", b"no\n")
 
 
-async def test_output_is_given_as_it_comes(run_python, scratch):
-    """The program goes on only when its first line has been seen."""
+async def test_output_is_delivered_as_it_arrives(run_python, scratch):
+    """The program continues only when its first line has been read."""
     fifo = scratch.work / "go"
     os.mkfifo(fifo)
     seen = []
@@ -83,17 +83,17 @@ async def test_output_is_given_as_it_comes(run_python, scratch):
             os.write(descriptor, b"go\n")
             seen.append(descriptor)
 
-    finished = await run_python(
+    make_result = await run_python(
         "print('one', flush=True); open('go').readline(); print('two')", on_stdout=on_stdout
     )
 
     os.close(seen.pop(1))
     assert seen == [b"one\n", b"two\n"]
-    assert finished.stdout == b"one\ntwo\n"
+    assert make_result.stdout == b"one\ntwo\n"
 
 
-async def test_what_the_reader_of_output_raises_ends_the_run_and_is_raised(
-    run_python, scratch, left_of
+async def test_exception_in_the_output_reader_ends_the_run(
+    run_python, scratch, remaining_processes
 ):
     def on_stdout(_):
         raise KeyError("from the reader")
@@ -101,10 +101,10 @@ async def test_what_the_reader_of_output_raises_ends_the_run_and_is_raised(
     with pytest.raises(KeyError, match="from the reader"):
         await run_python(f"print(1, flush=True); {WAIT}", on_stdout=on_stdout)
 
-    assert left_of(scratch) == []
+    assert remaining_processes(scratch) == []
 
 
-async def test_runs_at_the_same_time_keep_apart(run_python):
+async def test_concurrent_runs_are_separate(run_python):
     code = "import sys; print(sys.argv[1])"
 
     many = await asyncio.gather(*(run_python(code, str(number)) for number in range(8)))
@@ -112,38 +112,38 @@ async def test_runs_at_the_same_time_keep_apart(run_python):
     assert [each.stdout for each in many] == [f"{number}\n".encode() for number in range(8)]
 
 
-async def test_it_starts_with_no_signal_ignored_or_blocked(run_python):
+async def test_no_signal_is_ignored_or_blocked(run_python):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        finished = await run_python(
+        make_result = await run_python(
             "from signal import *; print(getsignal(1) == SIG_DFL, pthread_sigmask(0, ()))"
         )
     finally:
         signal.signal(signal.SIGHUP, before)
 
-    assert finished.stdout == b"True set()\n"
+    assert make_result.stdout == b"True set()\n"
 
 
-async def test_a_program_that_is_not_there_is_told_by_its_name(scratch):
+async def test_missing_program_is_named(scratch):
     with pytest.raises(NotFoundError, match="no-such-program") as caught:
         await run(["no-such-program"], scratch=scratch, environment={}, limits=ProcessLimits())
 
     assert caught.value.code == "program_missing"
 
 
-async def test_a_program_is_looked_for_in_the_path_of_its_environment(scratch, tmp_path):
+async def test_program_is_searched_in_its_own_path(scratch, tmp_path):
     program = tmp_path / "hello-from-path"
     program.write_text("#!/bin/sh\necho hello\n")
     program.chmod(0o755)
 
-    finished = await run(
+    make_result = await run(
         ["hello-from-path"],
         scratch=scratch,
         environment={"PATH": str(tmp_path)},
         limits=ProcessLimits(),
     )
 
-    assert finished.stdout == b"hello\n"
+    assert make_result.stdout == b"hello\n"
 
 
 @pytest.mark.parametrize(
@@ -151,50 +151,52 @@ async def test_a_program_is_looked_for_in_the_path_of_its_environment(scratch, t
     [["/bin/sh", "zero\0byte"], ["/bin/sh", "-c", "x" * 2**18], ["/etc"]],
     ids=["zero byte", "argument too long", "a folder"],
 )
-async def test_a_command_that_the_system_does_not_take_is_refused(scratch, command):
+async def test_invalid_command_is_refused(scratch, command):
     with pytest.raises(UsageError) as caught:
         await run(command, scratch=scratch, environment={}, limits=ProcessLimits())
 
     assert caught.value.code == "program_not_started"
 
 
-async def test_a_directory_that_is_not_there_is_told_by_its_name(run_python, tmp_path):
+async def test_missing_directory_is_named(run_python, tmp_path):
     with pytest.raises(NotFoundError, match="nowhere") as caught:
         await run_python("", directory=tmp_path / "nowhere")
 
     assert caught.value.code == "directory_missing"
 
 
-async def test_it_has_the_environment_that_is_given_and_nothing_of_ours(scratch, monkeypatch):
+async def test_environment_is_exactly_the_given_one(scratch, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "operator's")
 
-    finished = await run(
+    make_result = await run(
         ["/usr/bin/env"],
         scratch=scratch,
         environment={"ONE": "1", "TWO": "\udcff=2"},
         limits=ProcessLimits(),
     )
 
-    assert finished.stdout == b"ONE=1\nTWO=\xff=2\n"
+    assert make_result.stdout == b"ONE=1\nTWO=\xff=2\n"
 
 
-async def test_it_has_no_descriptor_of_ours(run_python, tmp_path):
+async def test_no_descriptor_is_inherited(run_python, tmp_path):
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
 
-        finished = await run_python("import os; print(os.listdir('/proc/self/fd'))")
+        make_result = await run_python("import os; print(os.listdir('/proc/self/fd'))")
 
-    # The last one is that by which the folder is listed.
-    assert finished.stdout == b"['0', '1', '2', '3']\n"
-
-
-async def test_with_a_reply_it_has_one_descriptor_more(run_python):
-    finished = await run_python("import os; print(os.listdir('/proc/self/fd'))", takes_reply=True)
-
-    assert finished.stdout == b"['0', '1', '2', '3', '4']\n"
+    # The last descriptor is the one with which the folder is listed.
+    assert make_result.stdout == b"['0', '1', '2', '3']\n"
 
 
-async def test_nothing_is_left_open_by_runs_that_end_in_any_way(run_python, scratch):
+async def test_reply_adds_one_descriptor(run_python):
+    make_result = await run_python(
+        "import os; print(os.listdir('/proc/self/fd'))", takes_reply=True
+    )
+
+    assert make_result.stdout == b"['0', '1', '2', '3', '4']\n"
+
+
+async def test_runs_leave_no_open_descriptors(run_python, scratch):
     async def all_ways():
         await run_python("print(1)", input=b"x", takes_reply=True)
         await run_python(WAIT, limits={"time_ms": 1})
@@ -214,11 +216,11 @@ async def test_nothing_is_left_open_by_runs_that_end_in_any_way(run_python, scra
     assert held() == before
 
 
-async def test_a_cancelled_run_has_ended_when_the_cancellation_is_raised(
-    run_python, scratch, left_of
+async def test_cancelled_run_has_ended_when_the_cancellation_is_raised(
+    run_python, scratch, remaining_processes
 ):
     printed = asyncio.Event()
-    # The first process leads a group, and may not begin a session.
+    # The first process leads a group, so it cannot start a session.
     leave = "os.getpid() == first or os.setsid()"
     code = f"import os; first = os.getpid(); os.fork(); os.fork(); {leave}; print(1, flush=True)"
     running = run_python(f"{code}; {WAIT}", on_stdout=lambda _: printed.set())
@@ -229,10 +231,10 @@ async def test_a_cancelled_run_has_ended_when_the_cancellation_is_raised(
 
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert left_of(scratch) == []
+    assert remaining_processes(scratch) == []
 
 
-async def test_a_run_that_is_cancelled_twice_has_ended_all_the_same(run_python, scratch, left_of):
+async def test_run_cancelled_twice_has_ended(run_python, scratch, remaining_processes):
     printed = asyncio.Event()
     task = asyncio.create_task(
         run_python(f"print(1, flush=True); {WAIT}", on_stdout=lambda _: printed.set())
@@ -244,10 +246,10 @@ async def test_a_run_that_is_cancelled_twice_has_ended_all_the_same(run_python, 
 
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert left_of(scratch) == []
+    assert remaining_processes(scratch) == []
 
 
-async def test_when_the_server_is_killed_everything_dies(tmp_path):
+async def test_end_of_the_server_kills_everything(tmp_path):
     """A process descriptor becomes readable when its process has ended."""
     tool = (
         "import os, signal\n"
@@ -279,13 +281,13 @@ with Scratch(Path({str(tmp_path)!r})) as scratch:
         os.close(descriptor)
 
 
-async def test_the_kernel_ends_it_before_the_server_when_memory_is_short(run_python):
-    finished = await run_python("print(open('/proc/self/oom_score_adj').read())")
+async def test_kernel_kills_the_run_before_the_server_when_memory_is_short(run_python):
+    make_result = await run_python("print(open('/proc/self/oom_score_adj').read())")
 
-    assert int(finished.stdout) == 1000
+    assert int(make_result.stdout) == 1000
 
 
-async def test_what_it_printed_is_not_in_the_representation_of_its_end(run_python):
-    finished = await run_python("print('secret')")
+async def test_repr_of_the_result_omits_the_output(run_python):
+    make_result = await run_python("print('secret')")
 
-    assert "secret" not in repr(finished)
+    assert "secret" not in repr(make_result)

@@ -1,4 +1,4 @@
-"""What the watching program says, line by line."""
+"""The report of the watch program, line by line."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from nexus_tools.bridges.sandbox.watch_handle import Report
         (b"failed 2 command\n", (None, None, None, (2, "command"), True)),
     ],
 )
-def test_a_report_is_read_as_far_as_it_has_come(text, expected):
+def test_partial_report_is_parsed(text, expected):
     report = Report(bytearray(text))
 
     seen = (report.group, report.exit_code, report.limit, report.failure, report.is_complete)

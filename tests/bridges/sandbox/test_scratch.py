@@ -1,4 +1,4 @@
-"""The directories of one run, and that they are gone afterwards whatever was made in them."""
+"""The directories of one run, and their removal with any content."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import pytest
 from nexus_tools.bridges.sandbox import Confinement, Scratch
 
 
-def test_a_run_has_a_home_a_working_directory_and_a_place_for_temporary_files(tmp_path):
+def test_scratch_has_home_working_and_temporary_directories(tmp_path):
     with Scratch(tmp_path) as scratch:
         places = {scratch.home, scratch.work, scratch.temporary}
 
@@ -19,7 +19,7 @@ def test_a_run_has_a_home_a_working_directory_and_a_place_for_temporary_files(tm
         assert all(place.is_dir() and not any(place.iterdir()) for place in places)
 
 
-def test_only_its_owner_may_enter(tmp_path):
+def test_scratch_is_accessible_only_to_its_owner(tmp_path):
     before = os.umask(0)
     try:
         with Scratch(tmp_path) as scratch:
@@ -30,19 +30,19 @@ def test_only_its_owner_may_enter(tmp_path):
         os.umask(before)
 
 
-def test_two_runs_share_nothing(tmp_path):
+def test_scratches_of_two_runs_are_separate(tmp_path):
     with Scratch(tmp_path) as one, Scratch(tmp_path) as other:
         assert one.folder != other.folder
 
 
-def test_the_place_for_scratch_directories_is_made(tmp_path):
+def test_root_is_created(tmp_path):
     with Scratch(tmp_path / "a" / "b") as scratch:
         assert scratch.work.is_dir()
 
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
-def test_it_is_removed_when_the_run_fails(tmp_path):
+def test_scratch_is_removed_when_the_run_fails(tmp_path):
     def fail():
         with Scratch(tmp_path) as scratch:
             (scratch.work / "file").write_text("")
@@ -53,7 +53,7 @@ def test_it_is_removed_when_the_run_fails(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_it_is_removed_by_an_asynchronous_with_as_well(tmp_path):
+async def test_scratch_is_removed_by_async_with(tmp_path):
     async with Scratch(tmp_path) as scratch:
         (scratch.work / "file").write_text("")
 
@@ -61,7 +61,7 @@ async def test_it_is_removed_by_an_asynchronous_with_as_well(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o500])
-async def test_shut_folders_are_removed(run_python, tmp_path, mode):
+async def test_inaccessible_folders_are_removed(run_python, tmp_path, mode):
     with Scratch(tmp_path / "other") as scratch:
         code = f"""
 import os
@@ -70,32 +70,32 @@ open("a/b/file", "w").close()
 for place in ("a/b/c", "a/b/file", "a/b", "a", "."): os.chmod(place, {mode})
 """
         confinement = Confinement().writing(scratch.folder)
-        finished = await run_python(code, directory=scratch.work, confinement=confinement)
-        assert finished.exit_code == 0
+        make_result = await run_python(code, directory=scratch.work, confinement=confinement)
+        assert make_result.exit_code == 0
 
     assert list((tmp_path / "other").iterdir()) == []
 
 
-def test_what_is_no_plain_file_is_removed_and_links_are_not_followed(tmp_path):
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "kept").write_text("kept")
+def test_special_files_are_removed_and_links_not_followed(tmp_path):
+    outside_file = tmp_path / "outside"
+    outside_file.mkdir()
+    (outside_file / "kept").write_text("kept")
 
     with Scratch(tmp_path / "scratch") as scratch:
         os.mkfifo(scratch.work / "fifo")
-        (scratch.work / "to-folder").symlink_to(outside)
+        (scratch.work / "to-folder").symlink_to(outside_file)
         (scratch.work / "to-nothing").symlink_to("nowhere")
-        (scratch.work / "same").hardlink_to(outside / "kept")
+        (scratch.work / "same").hardlink_to(outside_file / "kept")
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(scratch.work / "socket"))
 
     assert list((tmp_path / "scratch").iterdir()) == []
-    assert (outside / "kept").read_text() == "kept"
+    assert (outside_file / "kept").read_text() == "kept"
 
 
 @pytest.mark.parametrize(("name", "levels"), [("d" * 200, 30), ("d", 1100)])
-def test_a_tree_deeper_than_a_path_can_name_is_removed(tmp_path, name, levels):
-    """A path can have 4096 bytes on Linux, and Python a thousand calls on its stack."""
+def test_tree_deeper_than_a_path_is_removed(tmp_path, name, levels):
+    """A path can have 4096 bytes on Linux, and Python's stack a thousand calls."""
     with Scratch(tmp_path) as scratch:
         here = os.open(scratch.work, os.O_RDONLY)
         for _ in range(levels):
@@ -108,27 +108,27 @@ def test_a_tree_deeper_than_a_path_can_name_is_removed(tmp_path, name, levels):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_that_are_no_text_are_removed(tmp_path):
+def test_non_text_names_are_removed(tmp_path):
     with Scratch(tmp_path) as scratch:
         (scratch.work / os.fsdecode(b"\xff\xfe")).mkdir()
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_that_the_run_has_removed_is_no_fault(tmp_path):
+def test_directory_removed_by_the_run_is_not_an_error(tmp_path):
     with Scratch(tmp_path) as scratch:
         shutil.rmtree(scratch.folder)
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_link_in_the_place_of_the_directory_is_removed_and_not_followed(tmp_path):
-    outside = tmp_path / "outside"
-    outside.mkdir(mode=0o755)
+def test_link_at_the_directorys_path_is_removed_not_followed(tmp_path):
+    outside_file = tmp_path / "outside"
+    outside_file.mkdir(mode=0o755)
 
     with Scratch(tmp_path / "scratch") as scratch:
         shutil.rmtree(scratch.folder)
-        scratch.folder.symlink_to(outside)
+        scratch.folder.symlink_to(outside_file)
 
     assert list((tmp_path / "scratch").iterdir()) == []
-    assert stat.S_IMODE(outside.stat().st_mode) == 0o755
+    assert stat.S_IMODE(outside_file.stat().st_mode) == 0o755

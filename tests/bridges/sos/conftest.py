@@ -1,4 +1,4 @@
-"""Tools as their authors write them, in a folder of the test's, run by our own interpreter."""
+"""Tools in the style of their authors, in a folder of the test, run by our interpreter."""
 
 import sys
 from collections.abc import Awaitable, Callable
@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def write(place: Path) -> Write:
-    """Write a module of tools to a path in the place; imports come first by themselves."""
+    """Return a function that writes a module of tools, with the usual imports, to a path."""
 
     def write_module(name: str, text: str) -> Path:
         file = place / name
@@ -71,7 +71,7 @@ def discover(place: Path, host: Host) -> Discover:
 
 @pytest.fixture
 def only_tool(discover: Discover):
-    """The one tool of the place, where nothing is refused."""
+    """Return a function that discovers the only tool of the folder, without refusals."""
 
     async def find(**options: object):
         found = await discover(**options)
@@ -139,7 +139,7 @@ LOADED = "hook: {on_context_load: {load: {tool: context.tool_module, params: {ta
 
 @pytest.fixture
 def chain(write, write_system, place, discover):
-    """The one chain of a system that loads the tools of `math`, as a function of its inputs."""
+    """Return a function that creates the only chain of a system with the tools of `math`."""
     write("math/tools.py", MATH)
 
     async def find(text: str, **options: object):
@@ -154,7 +154,7 @@ def chain(write, write_system, place, discover):
 
 @pytest.fixture
 def run(chain):
-    """What the one action of a system gives."""
+    """Return a function that runs the only action of a system."""
 
     async def run_chain(text: str, given: object = None, **options: object):
         tool = await chain(text, **options)

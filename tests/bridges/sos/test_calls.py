@@ -8,7 +8,7 @@ def tool_text(body, parameters=""):
     return f'@sos_tool\ndef one({parameters}):\n    """One."""\n{lines}\n'
 
 
-async def test_an_argument_of_another_type_never_reaches_the_tool(write, only_tool):
+async def test_argument_of_the_wrong_type_never_reaches_the_tool(write, only_tool):
     write("ns/t.py", tool_text("return a", 'a: Annotated[int, Field(description="A")]'))
     with pytest.raises(ValidationError) as raised:
         await (await only_tool()).invoke({"a": "4"})
@@ -16,7 +16,7 @@ async def test_an_argument_of_another_type_never_reaches_the_tool(write, only_to
     assert [each["pointer"] for each in raised.value.details["failures"]] == ["/a"]
 
 
-async def test_what_a_tool_raises_is_an_err_with_its_class(write, only_tool):
+async def test_tool_exception_is_an_err_with_its_class(write, only_tool):
     write("ns/t.py", tool_text("print('working')\nraise LookupError('no such thing')"))
     outcome = await (await only_tool()).invoke({})
     assert outcome.variant == "err"
@@ -24,20 +24,20 @@ async def test_what_a_tool_raises_is_an_err_with_its_class(write, only_tool):
     assert "working" in outcome.ports["log"]
 
 
-async def test_a_tool_that_exits_is_an_err(write, only_tool):
+async def test_exiting_tool_is_an_err(write, only_tool):
     write("ns/t.py", tool_text("import os; os._exit(7)"))
     outcome = await (await only_tool()).invoke({})
     assert (outcome.variant, outcome.ports["exit_code"]) == ("err", 7)
 
 
-async def test_a_result_that_is_no_json_is_an_err(write, only_tool):
+async def test_non_json_result_is_an_err(write, only_tool):
     write("ns/t.py", tool_text("import sys; return {'module': sys}"))
     outcome = await (await only_tool()).invoke({})
     assert (outcome.variant, outcome.ports["type"]) == ("err", "NotJsonError")
-    assert "the result cannot be given as JSON" in outcome.ports["reason"]
+    assert "the result cannot be converted to JSON" in outcome.ports["reason"]
 
 
-async def test_a_number_that_json_does_not_have_is_an_err(write, only_tool):
+async def test_non_json_number_is_an_err(write, only_tool):
     write("ns/t.py", tool_text("return float('inf')"))
     assert (await (await only_tool()).invoke({})).variant == "err"
 
@@ -49,7 +49,7 @@ async def test_paths_sets_and_models_become_json(write, only_tool):
     assert outcome.ports["result"] == {"path": "/a/b", "set": [1], "tuple": [1, None]}
 
 
-async def test_a_default_that_a_call_changes_is_new_in_the_next(write, only_tool):
+async def test_changed_default_is_fresh_in_the_next_call(write, only_tool):
     parameter = 'seen: Annotated[List[int], Field(description="Seen")] = []'
     write("ns/t.py", tool_text("seen.append(1)\nreturn seen", parameter))
     tool = await only_tool()
@@ -57,12 +57,12 @@ async def test_a_default_that_a_call_changes_is_new_in_the_next(write, only_tool
     assert (await tool.invoke({})).ports["result"] == {"result": [1]}
 
 
-async def test_what_a_tool_prints_does_not_disturb_its_result(write, only_tool):
+async def test_tool_output_does_not_disturb_the_result(write, only_tool):
     write("ns/t.py", tool_text("print('{\"ok\": false}')\nreturn 1"))
     assert (await (await only_tool()).invoke({})).ports == {"result": {"result": 1}}
 
 
-async def test_a_tool_sees_nothing_of_the_operators_environment(write, only_tool):
+async def test_tool_does_not_see_the_operators_environment(write, only_tool):
     write("ns/t.py", tool_text("import os; return dict(os.environ)"))
     ports = (await (await only_tool()).invoke({})).ports
     assert "OPERATORS_SECRET" not in ports["result"]
@@ -76,7 +76,7 @@ async def test_nothing_is_written_beside_the_tools(write, place, only_tool):
     assert [file.name for file in place.rglob("*") if file.is_file()] == ["t.py"]
 
 
-async def test_a_tool_calls_another_one_of_a_neighbouring_namespace(write, discover):
+async def test_tool_calls_a_tool_of_a_neighbouring_namespace(write, discover):
     write("ns/t.py", tool_text("return SOS_TOOL.get('other.two')(n=1)"))
     write(
         "other/t.py",
@@ -87,24 +87,24 @@ async def test_a_tool_calls_another_one_of_a_neighbouring_namespace(write, disco
     assert (await tools["one"].invoke({})).ports["result"] == {"result": 2}
 
 
-async def test_a_module_imports_its_neighbours_relatively(write, only_tool):
+async def test_module_imports_its_neighbours_relatively(write, only_tool):
     write("ns/_shared.py", "WORD = 'shared'")
     write("ns/t.py", "from ._shared import WORD\n" + tool_text("return WORD"))
     assert (await (await only_tool()).invoke({})).ports["result"] == {"result": "shared"}
 
 
-async def test_a_namespace_does_not_hide_a_package_of_its_name(write, only_tool):
+async def test_namespace_does_not_shadow_a_package_of_its_name(write, only_tool):
     write("json/t.py", "import json\n" + tool_text("return json.loads('[1]')"))
     assert (await (await only_tool()).invoke({})).ports["result"] == {"result": [1]}
 
 
-async def test_the_callbacks_of_a_result_are_given_and_not_run(write, only_tool):
+async def test_result_callbacks_are_returned_but_not_run(write, only_tool):
     write("ns/t.py", tool_text("return ResultObject(callbacks=[{'tool': 'no.such'}])"))
     outcome = await (await only_tool()).invoke({})
     assert outcome.ports == {"result": {}, "callbacks": [{"tool": "no.such"}]}
 
 
-async def test_the_callbacks_in_a_dictionary_are_not_part_of_the_result(write, only_tool):
+async def test_callbacks_in_a_dictionary_are_not_part_of_the_result(write, only_tool):
     write("ns/t.py", tool_text("return {'a': 1, 'callbacks': [{'tool': 'no.such'}]}"))
     outcome = await (await only_tool()).invoke({})
     assert outcome.ports == {"result": {"a": 1}, "callbacks": [{"tool": "no.such"}]}

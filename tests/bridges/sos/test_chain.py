@@ -5,7 +5,7 @@ import pytest
 from nexus_tools.errors import ValidationError
 
 
-async def test_actions_run_in_order_and_give_their_results_by_name(run):
+async def test_actions_run_in_order_and_return_results_by_name(run):
     outcome = await run("""
         action:
           go:
@@ -22,7 +22,7 @@ async def test_actions_run_in_order_and_give_their_results_by_name(run):
     assert outcome.ports["context"]["namespace"] == {"words": ["one", "two"]}
 
 
-async def test_a_plain_list_of_actions_has_labels_or_places_for_names(run):
+async def test_plain_list_of_actions_has_labels_or_indices_as_names(run):
     outcome = await run("""
         action:
           go:
@@ -32,17 +32,17 @@ async def test_a_plain_list_of_actions_has_labels_or_places_for_names(run):
     assert outcome.ports["results"] == {"0": {"result": 1}, "named": {"result": 2}}
 
 
-async def test_lists_in_a_list_have_their_results_in_its_results(run):
+async def test_nested_lists_have_nested_results(run):
     outcome = await run("action: {go: {outer: {inner: {tool: math.add, params: {a: 1}}}}}")
     assert outcome.ports["results"] == {"outer": {"inner": {"result": 1}}}
 
 
-async def test_one_action_gives_its_own_result(run):
+async def test_single_action_returns_its_own_result(run):
     outcome = await run("action: {go: {tool: math.add, params: {a: 1}}}")
     assert outcome.ports["results"] == {"result": 1}
 
 
-async def test_a_context_map_wins_over_params(run):
+async def test_context_map_overrides_params(run):
     outcome = await run("""
         namespace: {number: 40}
         action:
@@ -55,7 +55,7 @@ async def test_a_context_map_wins_over_params(run):
     assert outcome.ports["results"] == {"sum": {"result": 42}}
 
 
-async def test_a_result_map_writes_into_the_context_over_what_is_there(run):
+async def test_result_map_overwrites_the_context(run):
     outcome = await run("""
         namespace: {sum: 0}
         action:
@@ -68,7 +68,7 @@ async def test_a_result_map_writes_into_the_context_over_what_is_there(run):
     assert outcome.ports["context"]["namespace"] == {"sum": 3}
 
 
-async def test_values_of_the_caller_come_over_those_of_the_system(run):
+async def test_caller_values_override_those_of_the_system(run):
     outcome = await run(
         """
         namespace: {host: here, port: 80, url: "http://${namespace.host}:${namespace.port}/"}
@@ -79,7 +79,7 @@ async def test_values_of_the_caller_come_over_those_of_the_system(run):
     assert outcome.ports["results"] == {"it": {"value": "http://there:80/"}}
 
 
-async def test_what_a_caller_gives_is_never_filled_in(run):
+async def test_caller_values_are_never_interpolated(run):
     outcome = await run(
         """
         namespace: {word: x, secret: s}
@@ -91,14 +91,14 @@ async def test_what_a_caller_gives_is_never_filled_in(run):
 
 
 @pytest.mark.parametrize("section", ["action", "hook", "meta"])
-async def test_a_caller_cannot_say_what_a_system_does(chain, section):
+async def test_caller_cannot_define_actions(chain, section):
     tool = await chain("action: {go: {tool: math.add, params: {a: 1}}}")
     with pytest.raises(ValidationError) as raised:
         await tool.invoke({"context": {section: {"go": {"tool": "math.fail"}}}})
     assert raised.value.code == "input_invalid"
 
 
-async def test_an_action_that_fails_makes_the_whole_an_err(run):
+async def test_failing_action_makes_the_whole_an_err(run):
     outcome = await run("""
         action:
           go:
@@ -109,13 +109,13 @@ async def test_an_action_that_fails_makes_the_whole_an_err(run):
     assert outcome.ports["reason"] == "no luck"
 
 
-async def test_an_unknown_tool_is_an_err(run):
+async def test_unknown_tool_is_an_err(run):
     outcome = await run("action: {go: {one: {tool: math.nothing}}}")
     assert (outcome.variant, outcome.ports["type"]) == ("err", "UnknownToolError")
     assert "math.nothing" in outcome.ports["reason"]
 
 
-async def test_a_break_ends_the_list_and_is_no_failure(run):
+async def test_break_ends_the_list_without_a_failure(run):
     outcome = await run("""
         action:
           go:
@@ -128,12 +128,12 @@ async def test_a_break_ends_the_list_and_is_no_failure(run):
     assert outcome.ports["broke"] == "enough"
 
 
-async def test_a_list_that_runs_to_its_end_says_no_break(run):
+async def test_complete_list_reports_no_break(run):
     outcome = await run("action: {go: {one: {tool: math.add, params: {a: 1}}}}")
     assert "broke" not in outcome.ports
 
 
-async def test_a_disabled_action_is_skipped(run):
+async def test_disabled_action_is_skipped(run):
     outcome = await run("action: {go: {one: {tool: math.fail, disabled: true}}}")
     assert outcome.ports["results"] == {"one": {}}
 
@@ -147,7 +147,7 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize(("condition", "value", "runs"), CONDITIONS)
-async def test_an_action_runs_if_its_condition_holds(run, condition, value, runs):
+async def test_action_runs_if_its_condition_holds(run, condition, value, runs):
     outcome = await run(
         f"""
         action:
@@ -171,7 +171,7 @@ async def test_all_conditions_must_hold(run):
     assert outcome.ports["results"] == {"one": {}}
 
 
-async def test_a_comparison_that_there_is_not_is_an_err(run):
+async def test_unknown_comparison_is_an_err(run):
     outcome = await run("""
         action: {go: {one: {tool: math.add, params: {a: 1},
           condition: [{ctx_key: namespace.x, comparison: range}]}}}
@@ -179,7 +179,7 @@ async def test_a_comparison_that_there_is_not_is_an_err(run):
     assert (outcome.variant, outcome.ports["type"]) == ("err", "RuntimeError")
 
 
-async def test_an_unknown_field_of_an_action_is_an_err(run):
+async def test_unknown_action_field_is_an_err(run):
     outcome = await run("action: {go: {one: {tool: math.add, parms: {a: 1}}}}")
     assert outcome.variant == "err"
     assert "parms" in outcome.ports["reason"]
@@ -194,33 +194,33 @@ RESULTS = """
 """
 
 
-async def test_a_result_is_there_for_the_actions_after_it(run):
+async def test_result_is_available_to_later_actions(run):
     outcome = await run(RESULTS)
     assert outcome.ports["results"]["three"] == {"last": {"value": 1}}
 
 
-async def test_a_result_is_dropped_after_its_action_where_that_is_wanted(run):
+async def test_result_is_dropped_after_its_action_on_request(run):
     outcome = await run(RESULTS, keep_result=False)
     assert (outcome.variant, outcome.ports["type"]) == ("err", "RuntimeError")
-    assert "expects the result" in outcome.ports["reason"]
+    assert "requires the result" in outcome.ports["reason"]
 
 
-async def test_a_result_is_gone_after_its_list_of_actions(run):
+async def test_result_is_gone_after_its_list_of_actions(run):
     outcome = await run("""
         action:
           go:
             list: {one: {tool: math.give, params: {value: 1}}}
             after: {tool: math.last}
     """)
-    assert "expects the result" in outcome.ports["reason"]
+    assert "requires the result" in outcome.ports["reason"]
 
 
-async def test_the_first_action_has_no_result_of_one_before(run):
+async def test_first_action_has_no_previous_result(run):
     outcome = await run("action: {go: {one: {tool: math.last}}}")
-    assert "expects the result" in outcome.ports["reason"]
+    assert "requires the result" in outcome.ports["reason"]
 
 
-async def test_a_context_map_takes_from_the_result_before(run):
+async def test_context_map_reads_the_previous_result(run):
     outcome = await run("""
         action:
           go:
@@ -230,13 +230,13 @@ async def test_a_context_map_takes_from_the_result_before(run):
     assert outcome.ports["results"]["two"] == {"result": 7}
 
 
-async def test_callbacks_of_a_result_run_after_it_the_last_first(run):
+async def test_result_callbacks_run_in_reverse_order(run):
     outcome = await run("action: {go: {one: {tool: math.call_back, params: {words: [a, b]}}}}")
     assert outcome.ports["results"] == {"one": {"n": 2}}
     assert outcome.ports["context"]["namespace"] == {"words": ["b", "a"]}
 
 
-async def test_a_callback_has_the_result_that_it_was_called_for(run):
+async def test_callback_has_the_result_of_its_tool(run):
     outcome = await run(
         """
         action:
@@ -248,7 +248,7 @@ async def test_a_callback_has_the_result_that_it_was_called_for(run):
     assert outcome.ports["context"]["namespace"] == {"noted": {"value": 5}}
 
 
-async def test_params_stay_as_they_are_written_when_a_map_changes_them(run):
+async def test_params_stay_unchanged_when_a_map_changes_them(run):
     outcome = await run("""
         namespace: {n: 5}
         action:
@@ -263,12 +263,12 @@ async def test_params_stay_as_they_are_written_when_a_map_changes_them(run):
     }
 
 
-async def test_a_value_that_leads_nowhere_is_an_err(run):
+async def test_unresolvable_value_is_an_err(run):
     outcome = await run('action: {go: {one: {tool: math.give, params: {value: "${no.where}"}}}}')
     assert (outcome.variant, outcome.ports["type"]) == ("err", "InterpolationError")
 
 
-async def test_an_action_sees_what_actions_before_it_have_set(run):
+async def test_action_sees_values_of_earlier_actions(run):
     outcome = await run("""
         namespace: {n: 1}
         action:
@@ -279,31 +279,31 @@ async def test_an_action_sees_what_actions_before_it_have_set(run):
     assert outcome.ports["results"]["two"] == {"result": 5}
 
 
-async def test_nothing_is_left_of_a_call_in_the_next(chain):
+async def test_calls_share_no_state(chain):
     tool = await chain("action: {go: {one: {tool: math.note, params: {word: x}}}}")
     await tool.invoke({})
     outcome = await tool.invoke({})
     assert outcome.ports["context"]["namespace"] == {"words": ["x"]}
 
 
-async def test_a_chain_is_named_by_its_system_and_its_action(chain):
+async def test_chain_has_the_name_of_its_system_and_action(chain):
     tool = await chain("meta: {system_name: Shop}\naction: {sell: {one: {tool: math.fail}}}")
     assert str(tool.fqn) == "xyz.example.shop.sell@1"
 
 
-async def test_a_system_without_a_name_has_that_of_its_folder(chain):
+async def test_system_without_a_name_has_that_of_its_folder(chain):
     tool = await chain("action: {sell: {one: {tool: math.fail}}}")
     assert str(tool.fqn) == "xyz.example.place.sell@1"
 
 
-async def test_an_action_that_names_no_tool_is_refused(write_system, discover):
+async def test_action_without_a_tool_is_refused(write_system, discover):
     write_system("action: {empty: {}, text: hello}")
     found = await discover()
     assert not found.tools
-    assert [each.reason for each in found.refused] == ["no action in it names a tool"] * 2
+    assert [each.reason for each in found.refused] == ["none of its actions names a tool"] * 2
 
 
-async def test_an_action_may_be_another_one(write, write_system, discover):
+async def test_action_may_refer_to_another_action(write, write_system, discover):
     write("math/t.py", '@sos_tool\ndef one():\n    """One."""\n    return 1')
     file = write_system("""
         hook: {on_context_load: {load: {tool: context.tool_module, params: {target: math}}}}
@@ -316,9 +316,7 @@ async def test_an_action_may_be_another_one(write, write_system, discover):
     assert outcome.ports["results"] == {"first": {"one": {"result": 1}}, "second": {"result": 1}}
 
 
-async def test_actions_may_call_tools_of_folders_that_the_operator_names(
-    write, write_system, discover, place
-):
+async def test_actions_may_call_tools_of_operator_folders(write, write_system, discover, place):
     write("math/t.py", '@sos_tool\ndef one():\n    """One."""\n    return 1')
     file = write_system("action: {go: {x: {tool: math.one}}}")
     [tool] = (await discover(file)).tools
@@ -327,9 +325,7 @@ async def test_actions_may_call_tools_of_folders_that_the_operator_names(
     assert (await tool.invoke({})).ports["results"] == {"x": {"result": 1}}
 
 
-async def test_an_object_that_is_no_json_passes_from_action_to_action(
-    write, write_system, discover
-):
+async def test_non_json_object_passes_between_actions(write, write_system, discover):
     write(
         "mine/t.py",
         """
@@ -354,7 +350,7 @@ async def test_an_object_that_is_no_json_passes_from_action_to_action(
     assert outcome.ports["left_out"] == ["results.one.twice"]
 
 
-async def test_the_name_of_a_tool_is_never_a_path(write_system, discover, tmp_path):
+async def test_tool_name_is_never_a_path(write_system, discover, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "t.py").write_text("raise SystemExit('it was loaded')  # sos_tool, sos_toolkit")

@@ -1,4 +1,4 @@
-"""`__CTX__` and `__RESULT__`: what a tool is handed besides its arguments."""
+"""`__CTX__` and `__RESULT__`: the special parameters of a tool."""
 
 import pytest
 
@@ -12,23 +12,23 @@ def tool_text(body, *parameters):
     return f'@sos_tool\ndef one({", ".join(parameters)}):\n    """One."""\n    {body}\n'
 
 
-async def test_what_a_tool_sets_is_in_the_context_that_comes_back(write, only_tool):
+async def test_values_set_by_a_tool_are_in_the_returned_context(write, only_tool):
     write("ns/t.py", tool_text('__CTX__.set("namespace.a.b", [1, 2])', CTX))
     outcome = await (await only_tool()).invoke({"context": {"namespace": {"c": 3}}})
     assert outcome.ports["context"] == {"namespace": {"a": {"b": [1, 2]}, "c": 3}}
 
 
-async def test_the_context_may_be_left_out(write, only_tool):
+async def test_context_is_optional(write, only_tool):
     write("ns/t.py", tool_text('return __CTX__.get("namespace.a", "none")', CTX))
     outcome = await (await only_tool()).invoke({})
     assert outcome.ports == {"result": {"result": "none"}, "context": {}}
 
 
-async def test_a_value_is_not_overwritten_unless_it_is_said(write, only_tool):
+async def test_value_is_overwritten_only_on_request(write, only_tool):
     write("ns/t.py", tool_text('__CTX__.set("namespace.a", 2)', CTX))
     outcome = await (await only_tool()).invoke({"context": {"namespace": {"a": 1}}})
     assert outcome.variant == "err"
-    assert "'namespace.a' has a value already" in outcome.ports["reason"]
+    assert "'namespace.a' already has a value" in outcome.ports["reason"]
 
 
 async def test_sections_are_attributes(write, only_tool):
@@ -37,7 +37,7 @@ async def test_sections_are_attributes(write, only_tool):
     assert outcome.ports["result"] == {"result": 5}
 
 
-async def test_a_tool_runs_an_action_of_its_context(write, discover):
+async def test_tool_runs_an_action_of_its_context(write, discover):
     write("ns/t.py", tool_text('return __CTX__.run("action.both")["x"].data', CTX))
     write("other/t.py", '@sos_tool\ndef two():\n    """Two."""\n    return 2')
     tools = {tool.fqn.name: tool for tool in (await discover()).tools}
@@ -46,7 +46,7 @@ async def test_a_tool_runs_an_action_of_its_context(write, discover):
     assert outcome.ports["result"] == {"result": 2}
 
 
-async def test_an_action_of_a_tools_context_may_not_be_dangerous(write, discover):
+async def test_action_of_a_tools_context_must_not_be_dangerous(write, discover):
     write("ns/t.py", tool_text('return __CTX__.run("action.bad")', CTX))
     write("cli/c.py", '@sos_tool\ndef cmd_popen():\n    """Anything."""\n    return 1')
     found = await discover()
@@ -56,7 +56,7 @@ async def test_an_action_of_a_tools_context_may_not_be_dangerous(write, discover
     assert outcome.ports["type"] == "DeniedToolError"
 
 
-async def test_a_result_is_required_where_a_tool_expects_one(write, only_tool):
+async def test_result_is_required_when_a_tool_takes_one(write, only_tool):
     write("ns/t.py", tool_text("return __RESULT__.data", RESULT))
     tool = await only_tool()
     with pytest.raises(ValidationError, match="result"):
@@ -65,7 +65,7 @@ async def test_a_result_is_required_where_a_tool_expects_one(write, only_tool):
     assert outcome.ports == {"result": {"a": 1}}
 
 
-async def test_context_and_result_come_before_the_parameters(write, only_tool):
+async def test_context_and_result_precede_the_parameters(write, only_tool):
     n = 'n: Annotated[int, Field(description="N")]'
     write(
         "ns/t.py",
@@ -75,7 +75,7 @@ async def test_context_and_result_come_before_the_parameters(write, only_tool):
     assert outcome.ports["result"] == {"result": [True, {}, 1]}
 
 
-async def test_parameters_of_the_same_names_keep_them(write, only_tool):
+async def test_parameters_keep_names_that_equal_the_special_ports(write, only_tool):
     more = [f'{name}: Annotated[int, Field(description="N")]' for name in ("context", "result")]
     write("ns/t.py", tool_text("return [context, result, __RESULT__.data]", CTX, RESULT, *more))
     given = {"context": 1, "result": 2, "sos_result": {"data": {"a": 3}}, "sos_context": {}}
@@ -83,7 +83,7 @@ async def test_parameters_of_the_same_names_keep_them(write, only_tool):
     assert outcome.ports["result"] == {"result": [1, 2, {"a": 3}]}
 
 
-async def test_a_parameter_that_is_a_context_is_no_port(write, only_tool):
+async def test_context_parameter_is_not_a_port(write, only_tool):
     other = 'other: Annotated[Optional[SOSContext], Field(description="Other")] = None'
     write("ns/t.py", tool_text("return other", other))
     tool = await only_tool()
@@ -91,7 +91,7 @@ async def test_a_parameter_that_is_a_context_is_no_port(write, only_tool):
     assert (await tool.invoke({})).ports == {"result": {"result": None}}
 
 
-async def test_a_context_that_is_no_json_in_the_end_is_an_err(write, only_tool):
+async def test_non_json_final_context_is_an_err(write, only_tool):
     write("ns/t.py", tool_text('__CTX__.set("namespace.a", object())', CTX))
     outcome = await (await only_tool()).invoke({})
     assert (outcome.variant, outcome.ports["type"]) == ("err", "NotJsonError")

@@ -15,13 +15,13 @@ async def test_dangerous_tools_are_refused_with_the_reason(write, discover):
     assert all("--allow-dangerous" in refusal.hint for refusal in found.refused)
 
 
-async def test_they_are_served_where_the_operator_allows_it(write, only_tool):
+async def test_dangerous_tools_are_served_when_allowed(write, only_tool):
     write("cli/cmd.py", builtin("cmd_popen"))
     tool = await only_tool(allow_dangerous=True)
     assert (await tool.invoke({})).ports["result"] == {"result": 1}
 
 
-async def test_a_tool_that_asks_at_a_terminal_gets_no_answer(write, only_tool):
+async def test_terminal_prompt_gets_no_answer(write, only_tool):
     write(
         "terminal/input.py", '@sos_tool\ndef input_prompt():\n    """Asks."""\n    return input()'
     )
@@ -30,13 +30,13 @@ async def test_a_tool_that_asks_at_a_terminal_gets_no_answer(write, only_tool):
     assert (outcome.variant, outcome.ports["type"]) == ("err", "EOFError")
 
 
-async def test_an_action_that_names_one_is_refused(write_system, discover):
+async def test_action_with_a_dangerous_tool_is_refused(write_system, discover):
     write_system("action: {a: {b: {tool: cli.cmd_popen}}}")
     [refusal] = (await discover()).refused
     assert "it calls cli.cmd_popen" in refusal.reason
 
 
-async def test_a_hook_that_names_one_is_refused(write_system, discover):
+async def test_hook_with_a_dangerous_tool_is_refused(write_system, discover):
     write_system("""
         hook: {on_context_load: {a: {tool: filesystem.directory_delete}}}
         action: {a: {b: {tool: ns.one}}}
@@ -45,7 +45,7 @@ async def test_a_hook_that_names_one_is_refused(write_system, discover):
     assert "it calls filesystem.directory_delete" in refusal.reason
 
 
-async def test_an_action_whose_tool_is_filled_in_cannot_name_one_either(
+async def test_action_with_an_interpolated_dangerous_tool_is_refused(
     write, write_system, place, discover
 ):
     write("cli/cmd.py", builtin("cmd_popen"))

@@ -1,7 +1,7 @@
-"""What the SOS-Toolkit's document on tools shows, word by word."""
+"""The examples in SOS-Toolkit's document on tools, verbatim."""
 
 
-async def test_a_function_is_registered_by_its_folder_and_its_name(write, only_tool):
+async def test_function_is_registered_by_its_folder_and_name(write, only_tool):
     write(
         "test_namespace/test.py",
         '@sos_tool\ndef test_tool():\n    """A Test Tool"""\n    return True',
@@ -10,7 +10,7 @@ async def test_a_function_is_registered_by_its_folder_and_its_name(write, only_t
     assert str(tool.fqn) == "xyz.example.test_namespace.test_tool@1"
 
 
-async def test_the_docstring_is_the_description(write, only_tool):
+async def test_docstring_is_the_description(write, only_tool):
     write(
         "test_namespace/test.py",
         '@sos_tool\ndef test_tool():\n    """A Test Tool"""\n    return True',
@@ -18,7 +18,7 @@ async def test_the_docstring_is_the_description(write, only_tool):
     assert (await only_tool()).description == "A Test Tool"
 
 
-async def test_what_is_no_dictionary_is_put_in_one(write, only_tool):
+async def test_non_dictionary_is_put_in_a_dictionary(write, only_tool):
     write(
         "test_namespace/test.py",
         '@sos_tool\ndef test_tool():\n    """A Test Tool"""\n    return True',
@@ -27,13 +27,13 @@ async def test_what_is_no_dictionary_is_put_in_one(write, only_tool):
     assert (outcome.variant, outcome.ports) == ("ok", {"result": {"result": True}})
 
 
-async def test_a_dictionary_is_the_result_itself(write, only_tool):
+async def test_dictionary_is_the_result_itself(write, only_tool):
     write("ns/t.py", '@sos_tool\ndef pair():\n    """Two."""\n    return {"a": 1, "b": (2, 3)}')
     outcome = await (await only_tool()).invoke({})
     assert outcome.ports["result"] == {"a": 1, "b": [2, 3]}
 
 
-async def test_nothing_is_put_in_a_dictionary_too(write, only_tool):
+async def test_none_is_put_in_a_dictionary(write, only_tool):
     write("ns/t.py", '@sos_tool\ndef nothing():\n    """Nothing."""')
     outcome = await (await only_tool()).invoke({})
     assert outcome.ports["result"] == {"result": None}
@@ -59,7 +59,7 @@ def print_context(
 '''
 
 
-async def test_types_descriptions_and_defaults_are_the_input_schema(write, only_tool):
+async def test_types_descriptions_and_defaults_are_in_the_input_schema(write, only_tool):
     write("terminal/print.py", PRINT_CONTEXT)
     schema = (await only_tool()).input_schema
     assert schema["properties"]["horizontal_rule"] == {
@@ -75,20 +75,20 @@ async def test_types_descriptions_and_defaults_are_the_input_schema(write, only_
     assert schema["additionalProperties"] is False
 
 
-async def test_the_context_is_a_port_and_not_a_parameter(write, only_tool):
+async def test_context_is_a_port_and_not_a_parameter(write, only_tool):
     write("terminal/print.py", PRINT_CONTEXT)
     tool = await only_tool()
     assert set(tool.input_schema["properties"]) == {"ctx_target", "horizontal_rule", "context"}
 
 
-async def test_print_context_is_given_the_context(write, only_tool):
+async def test_print_context_receives_the_context(write, only_tool):
     write("terminal/print.py", PRINT_CONTEXT)
     given = {"namespace": {"greeting": "hello"}}
     outcome = await (await only_tool()).invoke({"ctx_target": "namespace", "context": given})
     assert outcome.ports == {"result": {"result": True}, "context": given}
 
 
-async def test_print_context_serves_in_an_action(write, write_system, place, discover):
+async def test_print_context_works_in_an_action(write, write_system, place, discover):
     write("terminal/print.py", PRINT_CONTEXT)
     write_system("""
         hook: {on_context_load: {load: {tool: context.tool_module, params: {target: terminal}}}}

@@ -1,4 +1,4 @@
-"""The example that the page of the bridge serves."""
+"""The example in the documentation of the bridge."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ async def tools(host):
     return {str(tool.fqn): tool for tool in found.tools}
 
 
-async def test_the_functions_and_the_action_are_tools(tools):
+async def test_functions_and_the_action_are_tools(tools):
     assert set(tools) == {
         "org.example.sos.text.count_words@1",
         "org.example.sos.text.most_frequent@1",
@@ -26,12 +26,12 @@ async def test_the_functions_and_the_action_are_tools(tools):
     }
 
 
-async def test_its_function_counts(tools):
+async def test_function_counts_words(tools):
     outcome = await tools["org.example.sos.text.count_words@1"].invoke({"text": "A a b"})
     assert outcome.ports["result"] == {"counts": {"a": 2, "b": 1}, "total": 3}
 
 
-async def test_its_action_hands_the_results_on(tools):
+async def test_action_passes_results_on(tools):
     outcome = await tools["org.example.sos.reading.summary@1"].invoke({})
     assert outcome.ports["results"]["pick"] == {"word": "the"}
     assert outcome.ports["context"]["namespace"] == {

@@ -17,7 +17,7 @@ async def outcome_of(place, write_system, discover, text):
     return await tool.invoke({})
 
 
-async def test_the_namespace_is_the_last_part_of_the_target(place, write, write_system, discover):
+async def test_namespace_is_the_last_part_of_the_target(place, write, write_system, discover):
     write("some/where/mine/t.py", ONE)
     outcome = await outcome_of(
         place, write_system, discover, system(f"target: {place}/some/where/mine")
@@ -25,24 +25,22 @@ async def test_the_namespace_is_the_last_part_of_the_target(place, write, write_
     assert outcome.ports["results"] == {"x": {"result": 1}}
 
 
-async def test_a_relative_target_is_one_from_the_systems_folder(
-    place, write, write_system, discover
-):
+async def test_relative_target_starts_at_the_systems_folder(place, write, write_system, discover):
     write("mine/t.py", ONE)
     outcome = await outcome_of(place, write_system, discover, system("target: mine"))
     assert outcome.ports["results"] == {"x": {"result": 1}}
 
 
-async def test_a_name_that_is_taken_is_an_err(place, write, write_system, discover):
+async def test_duplicate_name_is_an_err(place, write, write_system, discover):
     write("a/mine/t.py", ONE)
     write("b/mine/t.py", ONE.replace("return 1", "return 2"))
     text = system("target: a/mine", "target: b/mine")
     outcome = await outcome_of(place, write_system, discover, text)
     assert (outcome.variant, outcome.ports["type"]) == ("err", "RegistrationError")
-    assert outcome.ports["reason"] == "mine.one is registered already"
+    assert outcome.ports["reason"] == "mine.one is already registered"
 
 
-async def test_a_name_that_is_taken_may_be_overwritten(place, write, write_system, discover):
+async def test_duplicate_name_may_be_overwritten(place, write, write_system, discover):
     write("a/mine/t.py", ONE)
     write("b/mine/t.py", ONE.replace("return 1", "return 2"))
     text = system("target: a/mine", "target: b/mine, overwrite: true")
@@ -50,20 +48,18 @@ async def test_a_name_that_is_taken_may_be_overwritten(place, write, write_syste
     assert outcome.ports["results"] == {"x": {"result": 2}}
 
 
-async def test_a_tool_that_is_no_tool_says_why_when_it_is_called(
-    place, write, write_system, discover
-):
+async def test_call_of_a_refused_tool_reports_the_reason(place, write, write_system, discover):
     write("mine/t.py", "@sos_tool\ndef one():\n    return 1")
     outcome = await outcome_of(place, write_system, discover, system("target: mine"))
-    assert outcome.ports["reason"] == "there is no tool 'mine.one': it has no docstring"
+    assert outcome.ports["reason"] == "unknown tool 'mine.one': it has no docstring"
 
 
-async def test_a_folder_without_tools_is_an_err(place, write_system, discover):
+async def test_folder_without_tools_is_an_err(place, write_system, discover):
     outcome = await outcome_of(place, write_system, discover, system("target: nowhere"))
     assert (outcome.variant, outcome.ports["type"]) == ("err", "FileNotFoundError")
 
 
-async def test_plugins_may_be_loaded_by_an_action_too(place, write, write_system, discover):
+async def test_plugins_may_be_loaded_by_an_action(place, write, write_system, discover):
     write("mine/t.py", ONE)
     outcome = await outcome_of(
         place,

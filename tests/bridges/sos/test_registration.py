@@ -8,35 +8,41 @@ def {name}({parameters}):
 NUMBER = 'a: Annotated[int, Field(description="A")]'
 
 REFUSED = {
-    "bare annotation": ("a: int", "'a' is not annotated with Annotated and Field"),
-    "no annotation": ("a", "'a' is not annotated with Annotated and Field"),
+    "bare annotation": ("a: int", "'a' must be annotated with Annotated and Field"),
+    "no annotation": ("a", "'a' must be annotated with Annotated and Field"),
     "no field": ("a: Annotated[int, 5]", "'a' has no description"),
     "no description": ("a: Annotated[int, Field(ge=0)]", "'a' has no description"),
     "positional only": (
         'a: Annotated[int, Field(description="A")], /',
-        "'a' cannot be given by keyword",
+        "'a' must accept a keyword argument",
     ),
-    "any number": ('*a: Annotated[int, Field(description="A")]', "'a' cannot be given by keyword"),
+    "any number": (
+        '*a: Annotated[int, Field(description="A")]',
+        "'a' must accept a keyword argument",
+    ),
     "any keyword": (
         '**a: Annotated[int, Field(description="A")]',
-        "'a' cannot be given by keyword",
+        "'a' must accept a keyword argument",
     ),
     "a function": (
         'a: Annotated[__import__("typing").Callable, Field(description="A")]',
-        "'a' cannot be given as JSON",
+        "JSON cannot represent the parameter 'a'",
     ),
-    "an object": ('a: Annotated[SOS, Field(description="A")]', "'a' cannot be given as JSON"),
+    "an object": (
+        'a: Annotated[SOS, Field(description="A")]',
+        "JSON cannot represent the parameter 'a'",
+    ),
     "context that is needed": (
         'a: Annotated[SOSContext, Field(description="A")]',
-        "cannot give the SOSContext that 'a' needs",
+        "JSON cannot represent the SOSContext that 'a' requires",
     ),
     "context in the wrong place": (
         f'{NUMBER}, __CTX__: Annotated[SOSContext, Field(description="C")]',
-        "__CTX__ is not its first parameter",
+        "__CTX__ must be its first parameter",
     ),
     "result in the wrong place": (
         f'{NUMBER}, __RESULT__: Annotated[ResultObject, Field(description="R")]',
-        "__RESULT__ is not its first parameter",
+        "__RESULT__ must be its first parameter",
     ),
 }
 
@@ -48,7 +54,7 @@ async def only_reason(discover):
     return refusal.reason
 
 
-async def test_parameters_that_the_document_forbids_are_refused(write, discover):
+async def test_forbidden_parameters_are_refused(write, discover):
     functions = [
         NAMED.format(name=f"wrong{number}", parameters=parameters)
         for number, (parameters, _) in enumerate(REFUSED.values())
@@ -62,38 +68,38 @@ async def test_parameters_that_the_document_forbids_are_refused(write, discover)
     assert [words for place, words in expected.items() if words not in reasons[place]] == []
 
 
-async def test_a_function_without_docstring_is_refused(write, discover):
+async def test_function_without_docstring_is_refused(write, discover):
     write("ns/t.py", "@sos_tool\ndef silent():\n    return 1")
     assert await only_reason(discover) == "it has no docstring"
 
 
-async def test_an_async_function_is_refused(write, discover):
+async def test_async_function_is_refused(write, discover):
     write("ns/t.py", '@sos_tool\nasync def later():\n    """Later."""')
     assert "async" in await only_reason(discover)
 
 
-async def test_a_refusal_names_the_file_and_the_function(write, discover):
+async def test_refusal_names_the_file_and_the_function(write, discover):
     file = write("ns/t.py", "@sos_tool\ndef silent():\n    return 1")
     [refusal] = (await discover()).refused
     assert (refusal.system, refusal.source) == ("sos", f"{file}:silent")
 
 
-async def test_a_folder_that_is_no_identifier_is_no_namespace(write, discover):
+async def test_folder_with_an_invalid_identifier_is_not_a_namespace(write, discover):
     write("my-tools/t.py", '@sos_tool\ndef one():\n    """One."""')
-    assert "'my-tools' is no Python identifier" in await only_reason(discover)
+    assert "'my-tools' is not a Python identifier" in await only_reason(discover)
 
 
-async def test_the_second_tool_of_a_name_is_refused_and_the_first_stays(write, discover):
+async def test_second_tool_with_a_name_is_refused_and_the_first_stays(write, discover):
     write("ns/a.py", '@sos_tool\ndef one():\n    """The first."""')
     second = write("ns/b.py", '@sos_tool\ndef one():\n    """The second."""')
     found = await discover()
     assert [tool.description for tool in found.tools] == ["The first."]
     assert [(each.source, each.reason) for each in found.refused] == [
-        (f"{second}:one", "ns.one is registered already")
+        (f"{second}:one", "ns.one is already registered")
     ]
 
 
-async def test_a_tool_may_be_overwritten_on_purpose(write, discover):
+async def test_tool_may_be_overwritten_on_purpose(write, discover):
     write("ns/a.py", '@sos_tool\ndef one():\n    """The first."""')
     write(
         "ns/b.py",
@@ -120,7 +126,7 @@ async def test_builtin_generics_and_unions_are_accepted(write, only_tool):
     assert outcome.ports["result"] == {"result": ["a"]}
 
 
-async def test_annotations_that_are_text_are_read(place, discover):
+async def test_string_annotations_are_read(place, discover):
     file = place / "ns" / "t.py"
     file.parent.mkdir()
     file.write_text(
@@ -137,7 +143,7 @@ async def test_annotations_that_are_text_are_read(place, discover):
     assert outcome.ports["result"] == {"result": 42}
 
 
-async def test_a_file_that_cannot_be_imported_is_refused_and_others_are_not(write, discover):
+async def test_unimportable_file_is_refused_alone(write, discover):
     write("ns/bad.py", "import no_such_package")
     write("ns/good.py", '@sos_tool\ndef one():\n    """One."""')
     found = await discover()
@@ -146,7 +152,7 @@ async def test_a_file_that_cannot_be_imported_is_refused_and_others_are_not(writ
     assert "ModuleNotFoundError: No module named 'no_such_package'" in refusal.reason
 
 
-async def test_a_file_that_kills_its_process_is_refused_and_others_are_not(write, discover):
+async def test_file_that_kills_its_process_is_refused_alone(write, discover):
     file = write("ns/bad.py", "import os\nos._exit(3)")
     write("ns/good.py", '@sos_tool\ndef one():\n    """One."""')
     found = await discover()
@@ -156,7 +162,7 @@ async def test_a_file_that_kills_its_process_is_refused_and_others_are_not(write
     assert "exit code 3" in refusal.reason
 
 
-async def test_parameters_of_more_than_32_names_go_into_one_port(write, only_tool):
+async def test_more_than_32_parameters_go_into_one_port(write, only_tool):
     parameters = ", ".join(f'p{n}: Annotated[int, Field(description="P")] = {n}' for n in range(33))
     write("ns/t.py", f'@sos_tool\ndef many({parameters}):\n    """Many."""\n    return p0 + p32')
     tool = await only_tool()

@@ -1,4 +1,4 @@
-"""Which `sos_toolkit` tools import: the one of the interpreter, or else our own."""
+"""The `sos_toolkit` that tools import: the interpreter's package, or our replacement."""
 
 import sysconfig
 import venv
@@ -52,7 +52,7 @@ NAMES = [
 
 @pytest.fixture
 def interpreter(tmp_path):
-    """An interpreter that has a package `sos_toolkit` beside what ours has."""
+    """Return an interpreter that also has a package `sos_toolkit`."""
     venv.create(tmp_path / "env", symlinks=True)
     [packages] = (tmp_path / "env" / "lib").glob("python*/site-packages")
     (packages / "ours.pth").write_text(sysconfig.get_path("purelib"))
@@ -62,7 +62,7 @@ def interpreter(tmp_path):
     return tmp_path / "env" / "bin" / "python"
 
 
-async def test_the_package_of_the_interpreter_is_used(interpreter, host, place):
+async def test_package_of_the_interpreter_is_used(interpreter, host, place):
     (place / "t.py").write_text(TOOL)
     found = await SosBridge().discover(place, replace(host, python=interpreter), Naming())
     [tool] = found.tools
@@ -73,25 +73,26 @@ async def test_the_package_of_the_interpreter_is_used(interpreter, host, place):
     assert result["context"] == "sos_toolkit.meta"
 
 
-async def test_without_one_our_own_is_used(write, only_tool):
+async def test_own_runtime_is_used_without_the_package(write, only_tool):
     write("ns/t.py", TOOL)
     tool = await only_tool()
     assert tool.source.endswith("t.py:origin on own runtime")
     assert (await tool.invoke({})).ports["result"]["file"] is None
 
 
-async def test_our_own_has_the_names_that_tools_import(write, only_tool):
+async def test_own_runtime_has_the_names_that_tools_import(write, only_tool):
     imported = f"from sos_toolkit.meta import {', '.join(NAMES)}"
     write("ns/t.py", f'{imported}\n@sos_tool\ndef one():\n    """One."""')
     await only_tool()
 
 
-async def test_an_interpreter_without_pydantic_is_told(host, write, place, tmp_path):
+async def test_interpreter_without_pydantic_is_reported(host, write, place, tmp_path):
     write("ns/t.py", '@sos_tool\ndef one():\n    """One."""')
     venv.create(tmp_path / "bare", symlinks=True)
     bare = replace(host, python=tmp_path / "bare" / "bin" / "python")
     [refusal] = (await SosBridge().discover(place, bare, Naming())).refused
-    assert "has no pydantic" in refusal.reason
+    assert "does not have pydantic" in refusal.reason
     assert (
-        refusal.hint == f"install it for {bare.python}, or name another interpreter with --python"
+        refusal.hint
+        == f"Install it for {bare.python}, or choose another interpreter with --python."
     )

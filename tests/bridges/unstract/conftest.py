@@ -1,4 +1,4 @@
-"""Tools as their authors would write them, served from folders of their own."""
+"""Tools in the style of their authors, served from folders of their own."""
 
 import json
 import os
@@ -28,13 +28,13 @@ DOCUMENTS_TOOL = {
 
 @pytest.fixture
 def properties():
-    """Properties as the protocol's document writes them, of a tool that takes a file."""
+    """Return properties in the specification's spelling, for a tool that takes a file."""
     return json.loads(json.dumps(DOCUMENTS_TOOL))
 
 
 @pytest.fixture
-def host_with(tmp_path):
-    """A host with an environment of its own."""
+def make_host(tmp_path):
+    """Return a function that creates a host with its own environment."""
 
     def make(timeout_ms=30_000, shared=(), **environment):
         return Host(
@@ -51,8 +51,8 @@ def host_with(tmp_path):
 
 
 @pytest.fixture
-def folder_of(tmp_path, properties):
-    """Writes the folder of a tool: its program beside `config`, in `src` or not."""
+def write_tool(tmp_path, properties):
+    """Return a function that writes a tool: its program beside `config`, in `src` or not."""
 
     def write(program, *, name="main.sh", properties=properties, config=None, within="."):
         folder = tmp_path / "tool" / within
@@ -76,14 +76,14 @@ def folder_of(tmp_path, properties):
 
 
 @pytest.fixture
-def serve(folder_of, host_with):
-    """Writes a tool and finds it: gives the one tool of its folder."""
+def serve(write_tool, make_host):
+    """Return a function that writes and discovers a tool."""
 
     async def found(program, *, host=None, options=None, **how):
-        place = folder_of(program, **how)
+        place = write_tool(program, **how)
         bridge = UnstractBridge(**({"storage": "local"} | (options or {})))
         assert bridge.recognises(place)
-        discovery = await bridge.discover(place, host or host_with(), Naming("com.example"))
+        discovery = await bridge.discover(place, host or make_host(), Naming("com.example"))
         assert discovery.refused == ()
         [tool] = discovery.tools
         return tool
@@ -92,12 +92,12 @@ def serve(folder_of, host_with):
 
 
 @pytest.fixture
-def refusal(folder_of, host_with):
-    """Writes a tool that cannot be served: gives the one refusal."""
+def refusal(write_tool, make_host):
+    """Return a function that writes an invalid tool and returns its refusal."""
 
     async def refused(program="#!/bin/sh\n", **how):
-        place = folder_of(program, **how)
-        discovery = await UnstractBridge().discover(place, host_with(), Naming("com.example"))
+        place = write_tool(program, **how)
+        discovery = await UnstractBridge().discover(place, make_host(), Naming("com.example"))
         assert discovery.tools == ()
         [reason] = discovery.refused
         return reason

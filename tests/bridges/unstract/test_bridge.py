@@ -6,7 +6,7 @@ from nexus_tools.bridges import Naming
 from nexus_tools.bridges.unstract import UnstractBridge
 from nexus_tools.errors import UsageError
 
-# Responds to each command as the protocol's document shows it, documents as objects.
+# Responds to each command as in the protocol's specification, with documents as objects.
 RESPONDING = """#!/bin/sh
 [ "$1" = --command ] || exit 9
 case "$2" in
@@ -23,11 +23,11 @@ NOTHING = dict.fromkeys(
 
 
 @pytest.mark.parametrize("within", [".", "src"])
-def test_a_folder_with_a_config_is_recognised(folder_of, within):
-    assert UnstractBridge().recognises(folder_of("", within=within))
+def test_folder_with_a_config_is_recognised(write_tool, within):
+    assert UnstractBridge().recognises(write_tool("", within=within))
 
 
-def test_a_folder_without_a_config_is_recognised_only_if_it_is_said_to_be_one(tmp_path):
+def test_folder_without_a_config_is_recognised_only_when_configured(tmp_path):
     assert not UnstractBridge().recognises(tmp_path)
     assert UnstractBridge(image="unstract/sorter").recognises(tmp_path)
     assert UnstractBridge(entrypoint=["./run"]).recognises(tmp_path)
@@ -38,7 +38,7 @@ def test_a_folder_without_a_config_is_recognised_only_if_it_is_said_to_be_one(tm
     assert UnstractBridge(image="unstract/sorter").recognises(tmp_path)
 
 
-async def test_a_tool_is_described_by_its_files_and_nothing_is_run(serve, tmp_path):
+async def test_tool_is_described_by_its_files_and_nothing_runs(serve, tmp_path):
     tool = await serve(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     assert not (tmp_path / "ran").exists()
     assert str(tool.fqn) == "com.example.document_indexer@1"
@@ -50,7 +50,7 @@ async def test_a_tool_is_described_by_its_files_and_nothing_is_run(serve, tmp_pa
     assert tool.icon == "<svg/>"
 
 
-async def test_what_the_files_do_not_say_the_program_is_asked(serve):
+async def test_program_supplies_missing_declarations(serve):
     tool = await serve(RESPONDING, config=NOTHING, options={"entrypoint": ["./main.sh"]})
     assert str(tool.fqn) == "com.example.echoes@1"
     assert "loud" in tool.input_schema["properties"]["settings"]["properties"]
@@ -65,33 +65,33 @@ async def test_documents_may_be_json_encoded_strings(serve, properties):
     assert tool.fqn.name == "document_indexer"
 
 
-async def test_a_tool_needs_neither_runtime_variables_nor_an_icon(serve):
+async def test_runtime_variables_and_icon_are_optional(serve):
     config = {"icon.svg": None, "runtime_variables.json": None}
     tool = await serve("#!/bin/sh\nexit 1\n", config=config)
     assert tool.icon == ""
     assert await tool.check_health() == {"program": True}
 
 
-async def test_a_tool_that_writes_into_an_index_and_is_cacheable_says_so(serve, properties):
+async def test_index_writing_cacheable_tool_is_described_so(serve, properties):
     properties |= {"output_type": "index", "is_cacheable": True}
     tool = await serve("", properties=properties)
-    assert "It writes into an index of its own." in tool.description
+    assert "It writes to an index of its own." in tool.description
     assert "Its results may be cached." in tool.description
 
 
-async def test_a_program_that_does_not_respond_is_refused_with_what_it_printed(refusal):
+async def test_unresponsive_program_is_refused_with_its_output(refusal):
     program = "#!/bin/sh\necho 'ModuleNotFoundError: No module named sorter' >&2\nexit 1\n"
     reason = (await refusal(program, config={"properties.json": None})).reason
     assert "PROPERTIES" in reason
     assert "No module named sorter" in reason
 
 
-async def test_a_template_that_was_not_filled_in_is_refused(refusal, properties):
+async def test_unfilled_template_is_refused(refusal, properties):
     properties["function_name"] = "<TODO: Add tool function name>"
     assert "placeholder" in (await refusal(properties=properties)).reason
 
 
-async def test_a_folder_without_a_program_is_refused_with_a_hint(refusal):
+async def test_folder_without_a_program_is_refused_with_a_hint(refusal):
     refused = await refusal(None)
     assert "no program" in refused.reason
     assert "--entrypoint" in refused.hint
@@ -99,11 +99,11 @@ async def test_a_folder_without_a_program_is_refused_with_a_hint(refusal):
 
 @pytest.mark.parametrize("file", ["properties.json", "spec.json", "runtime_variables.json"])
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 10**5])
-async def test_a_file_that_cannot_be_read_is_refused(refusal, file, text):
+async def test_unreadable_file_is_refused(refusal, file, text):
     assert file in (await refusal(config={file: text})).reason
 
 
-async def test_a_huge_file_is_refused(refusal):
+async def test_huge_file_is_refused(refusal):
     assert "bytes" in (await refusal(config={"spec.json": " " * (2**20 + 1)})).reason
 
 
@@ -116,11 +116,11 @@ async def test_a_huge_file_is_refused(refusal):
         {"properties": {"a": {"not": {"pattern": "(a)\\1"}}}},
     ],
 )
-async def test_settings_that_are_no_schema_of_the_house_are_refused(refusal, spec):
+async def test_unsupported_settings_schema_is_refused(refusal, spec):
     assert (await refusal(config={"spec.json": spec})).reason
 
 
-async def test_a_wrong_schema_of_the_result_is_refused(refusal):
+async def test_invalid_result_schema_is_refused(refusal):
     properties = {
         "functionName": "sort_file",
         "result": {"type": "JSON", "schema": {"type": "nothing"}},
@@ -128,15 +128,15 @@ async def test_a_wrong_schema_of_the_result_is_refused(refusal):
     assert (await refusal(properties=properties)).reason
 
 
-async def test_the_version_of_the_fqn_is_the_operators(serve, host_with, tmp_path):
+async def test_fqn_version_is_the_operators(serve, make_host, tmp_path):
     first = await serve("")
     naming = Naming("com.example", version=7)
-    [again] = (await UnstractBridge().discover(tmp_path / "tool", host_with(), naming)).tools
+    [again] = (await UnstractBridge().discover(tmp_path / "tool", make_host(), naming)).tools
     assert again.fqn.unversioned == first.fqn.unversioned
     assert again.fqn.version == 7
 
 
 @pytest.mark.parametrize("options", [{"storage": "ftp"}, {"log_level": "LOUD"}])
-def test_an_option_that_there_is_not_is_refused(options):
+def test_unknown_option_value_is_refused(options):
     with pytest.raises(UsageError):
         UnstractBridge(**options)

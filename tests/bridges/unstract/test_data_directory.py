@@ -20,38 +20,38 @@ def metadata_of(data):
     return json.loads((data.path / "METADATA.json").read_text())
 
 
-def test_the_file_is_there_to_be_overwritten_and_to_be_kept(tmp_path):
+def test_input_file_is_writable_and_source_is_read_only(tmp_path):
     data = DataDirectory.create(tmp_path / "data", FILE, {})
     assert (data.path / "INFILE").read_bytes() == b"hello"
     assert (data.path / "SOURCE").read_bytes() == b"hello"
     assert (data.path / "SOURCE").stat().st_mode & 0o222 == 0
 
 
-def test_the_output_folder_is_empty(tmp_path):
+def test_output_folder_is_empty(tmp_path):
     data = DataDirectory.create(tmp_path / "data", FILE, {})
     assert list((data.path / "COPY_TO_FOLDER").iterdir()) == []
 
 
-def test_metadata_names_the_source_and_its_hash(tmp_path):
+def test_metadata_has_the_source_name_and_its_hash(tmp_path):
     metadata = metadata_of(DataDirectory.create(tmp_path / "data", FILE, {"tags": ["a"]}))
     assert metadata["source_name"] == "in.txt"
     assert metadata["source_hash"] == hashlib.sha256(b"hello").hexdigest()
     assert metadata["tags"] == ["a"]
 
 
-def test_ids_that_are_not_given_are_made_up(tmp_path):
+def test_missing_ids_are_generated(tmp_path):
     metadata = metadata_of(DataDirectory.create(tmp_path / "data", FILE, {"workflow_id": "w"}))
     assert metadata["workflow_id"] == "w"
     assert metadata["execution_id"] != metadata["file_execution_id"]
 
 
-def test_without_a_file_there_is_neither_infile_nor_source(tmp_path):
+def test_infile_and_source_are_absent_without_a_file(tmp_path):
     data = DataDirectory.create(tmp_path / "data", None, {})
     assert not (data.path / "INFILE").exists()
     assert not (data.path / "SOURCE").exists()
 
 
-def test_files_are_text_or_base64_by_their_paths(tmp_path):
+def test_output_files_are_text_or_base64_by_path(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "a.txt").write_text("grüß")
     (tmp_path / "z.bin").write_bytes(b"\xff")
@@ -63,7 +63,7 @@ def test_files_are_text_or_base64_by_their_paths(tmp_path):
     ]
 
 
-def test_links_lead_nowhere(tmp_path):
+def test_links_are_not_followed(tmp_path):
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "key").write_text("key")
@@ -76,16 +76,16 @@ def test_links_lead_nowhere(tmp_path):
     assert read_output_files(tmp_path / "link") == []
 
 
-def test_a_folder_that_is_gone_has_no_files(tmp_path):
+def test_missing_folder_has_no_files(tmp_path):
     assert read_output_files(tmp_path / "missing") == []
 
 
-def test_what_is_no_plain_file_is_left_out(tmp_path):
+def test_special_files_are_omitted(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert read_output_files(tmp_path) == []
 
 
-def test_more_bytes_than_may_travel_are_refused(tmp_path):
+def test_too_many_bytes_are_refused(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * (MAX_BYTES - 1))
     (tmp_path / "b").write_bytes(b"x")
     assert len(read_output_files(tmp_path)) == 2
@@ -94,7 +94,7 @@ def test_more_bytes_than_may_travel_are_refused(tmp_path):
         read_output_files(tmp_path)
 
 
-def test_more_files_than_may_travel_are_refused(tmp_path):
+def test_too_many_files_are_refused(tmp_path):
     for number in range(MAX_FILES):
         (tmp_path / str(number)).touch()
     assert len(read_output_files(tmp_path)) == MAX_FILES
@@ -103,7 +103,7 @@ def test_more_files_than_may_travel_are_refused(tmp_path):
         read_output_files(tmp_path)
 
 
-def test_a_name_that_is_no_utf_8_is_refused(tmp_path):
+def test_non_utf_8_name_is_refused(tmp_path):
     os.close(os.open(os.fsencode(tmp_path) + b"/\xff", os.O_CREAT | os.O_WRONLY))
     with pytest.raises(ValidationError, match="UTF-8"):
         read_output_files(tmp_path)

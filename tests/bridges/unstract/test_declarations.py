@@ -37,7 +37,7 @@ JSON = st.recursive(
 
 
 def places(document, path=()):
-    """The paths to every value in a document."""
+    """Return the paths to every value in a document."""
     yield path
     members = document.items() if isinstance(document, dict) else enumerate(document)
     for key, value in members if isinstance(document, dict | list) else ():
@@ -45,7 +45,7 @@ def places(document, path=()):
 
 
 def changed(document):
-    """The document with something else at one place."""
+    """Return the document with another value at one location."""
 
     def put(path, value):
         copy = json.loads(json.dumps(document))
@@ -60,7 +60,7 @@ def changed(document):
 
 @settings(max_examples=150)
 @given(changed(PROPERTIES), changed(SCHEMA))
-def test_a_tool_is_described_by_good_schemas_or_refused(properties, spec):
+def test_tool_has_valid_schemas_or_is_refused(properties, spec):
     try:
         tool = ToolProperties.parse(properties)
         described = ToolInput.of(tool, Settings.parse(spec, tool.adapters)).schema
@@ -73,7 +73,7 @@ def test_a_tool_is_described_by_good_schemas_or_refused(properties, spec):
 
 @settings(max_examples=150)
 @given(changed(SCHEMA), st.dictionaries(st.sampled_from(["a", "b"]), st.text()))
-def test_runtime_variables_are_checked_or_refused(document, environment):
+def test_runtime_variables_are_validated_or_refused(document, environment):
     try:
         variables = RuntimeVariables.parse(document)
     except ValidationError:

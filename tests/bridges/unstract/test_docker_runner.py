@@ -13,7 +13,7 @@ from nexus_tools.errors import UnreachableError, UsageError
 
 LIMITS = ProcessLimits(time_ms=20_000, memory_bytes=1_000_000, processes=9)
 
-# Stands where the program `docker` would: writes down how it was called, then does `$DOES`.
+# A replacement of the program `docker` that records its calls and then runs `$DOES`.
 RECORDER = """#!/bin/sh
 printf '%s\\n' "$*" >> "$(dirname "$0")/calls"
 env > "$(dirname "$0")/environment"
@@ -22,8 +22,8 @@ case "$1" in run) {run} ;; version) {version} ;; esac
 
 
 @pytest.fixture
-def docker(tmp_path, host_with):
-    """A host whose `docker` is a script; gives the host, and what the script was called with."""
+def docker(tmp_path, make_host):
+    """Return a host whose `docker` is a script, and the calls of the script."""
 
     def make(run=":", version=":", **how):
         folder = tmp_path / "bin"
@@ -31,7 +31,7 @@ def docker(tmp_path, host_with):
         program = folder / "docker"
         program.write_text(RECORDER.format(run=run, version=version))
         program.chmod(0o755)
-        host = host_with(PATH=f"{folder}:{os.environ['PATH']}", **how)
+        host = make_host(PATH=f"{folder}:{os.environ['PATH']}", **how)
         return host, lambda: (folder / "calls").read_text().splitlines()
 
     return make
@@ -52,7 +52,7 @@ def after(line, option):
     return line[line.index(option) + 1]
 
 
-def test_a_container_is_removed_bounded_and_without_privileges(tmp_path):
+def test_container_is_removed_limited_and_unprivileged(tmp_path):
     line = line_of(tmp_path)
     assert line[:3] == ["docker", "run", "--rm"]
     assert after(line, "--name") == "the-name"
@@ -63,18 +63,18 @@ def test_a_container_is_removed_bounded_and_without_privileges(tmp_path):
     assert after(line, "--user") == "7:8"
 
 
-def test_the_arguments_of_the_protocol_follow_the_image(tmp_path):
+def test_protocol_arguments_follow_the_image(tmp_path):
     line = line_of(tmp_path)
     assert line[-5:] == ["unstract/sorter:1", "--command", "RUN", "--settings", "{}"]
 
 
-def test_variables_are_named_and_their_values_are_not_on_the_command_line(tmp_path):
+def test_variable_values_are_not_on_the_command_line(tmp_path):
     line = line_of(tmp_path)
     assert "KEY" in line
     assert "secret" not in " ".join(line)
 
 
-def test_the_data_directory_is_the_only_volume(tmp_path):
+def test_data_directory_is_the_only_volume(tmp_path):
     line = line_of(tmp_path, Storage(tmp_path / "a,b", "local"))
     source = f"{tmp_path}/a,b/execution-data/run"
     assert after(line, "--mount") == f'type=bind,"source={source}",target=/data'
@@ -83,21 +83,21 @@ def test_the_data_directory_is_the_only_volume(tmp_path):
 
 
 @pytest.mark.parametrize(("mode", "network"), [("local", "none"), ("s3", "host"), ("auto", "host")])
-def test_only_a_tool_with_a_bucket_is_on_the_network_of_the_host(tmp_path, mode, network):
+def test_only_a_tool_with_a_bucket_uses_the_host_network(tmp_path, mode, network):
     assert after(line_of(tmp_path, Storage(tmp_path, mode)), "--network") == network
 
 
-def test_a_container_has_a_network_of_its_own_where_a_port_is_open(tmp_path):
+def test_container_has_its_own_network_when_a_port_is_allowed(tmp_path):
     line = line_of(tmp_path, Storage(tmp_path, "local"), has_network=True)
     assert after(line, "--network") == "bridge"
 
 
-def test_standard_input_is_open_only_if_there_is_something_to_read(tmp_path):
+def test_standard_input_is_open_only_with_input(tmp_path):
     assert "--interactive" not in line_of(tmp_path)
     assert "--interactive" in line_of(tmp_path, input=b"{}")
 
 
-async def test_a_container_has_its_variables_and_no_other_of_the_operator(docker, tmp_path):
+async def test_container_has_only_its_own_variables(docker, tmp_path):
     host, _ = docker(shared=("SHARED",), SHARED="yes", PRIVATE="no")
     async with Scratch(tmp_path) as scratch:
         await DockerRunner(host, "image").run(command_with(scratch))
@@ -106,7 +106,7 @@ async def test_a_container_has_its_variables_and_no_other_of_the_operator(docker
     assert not any(line.startswith("PRIVATE") for line in environment)
 
 
-async def test_a_daemon_that_does_not_respond_is_an_error_of_the_host(docker, tmp_path):
+async def test_unresponsive_daemon_is_a_host_error(docker, tmp_path):
     message = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock."
     host, _ = docker(run=f"echo '{message}' >&2; exit 125")
     async with Scratch(tmp_path) as scratch:
@@ -117,7 +117,7 @@ async def test_a_daemon_that_does_not_respond_is_an_error_of_the_host(docker, tm
     assert "docker version" in caught.value.hint
 
 
-async def test_a_cancelled_run_removes_its_container_by_name(docker, tmp_path):
+async def test_cancelled_run_removes_its_container_by_name(docker, tmp_path):
     host, calls = docker(run="echo started; exec sleep 600")
     started = asyncio.Event()
     async with Scratch(tmp_path) as scratch:
@@ -131,7 +131,7 @@ async def test_a_cancelled_run_removes_its_container_by_name(docker, tmp_path):
     assert removal == f"rm --force {after(run.split(), '--name')}"
 
 
-async def test_a_run_that_ended_by_itself_removes_nothing(docker, tmp_path):
+async def test_completed_run_removes_nothing(docker, tmp_path):
     host, calls = docker(run="exit 1")
     async with Scratch(tmp_path) as scratch:
         finished = await DockerRunner(host, "image").run(command_with(scratch))
@@ -140,18 +140,18 @@ async def test_a_run_that_ended_by_itself_removes_nothing(docker, tmp_path):
 
 
 @pytest.mark.parametrize(("version", "responds"), [("echo 27.0", True), ("exit 1", False)])
-async def test_health_asks_whether_the_daemon_responds(docker, version, responds):
+async def test_health_checks_the_daemon(docker, version, responds):
     host, _ = docker(version=version)
     assert await DockerRunner(host, "image").checks() == {"docker": responds}
 
 
-async def test_the_image_of_a_folder_is_run_and_its_files_come_back(docker, folder_of):
-    """The script does what a container would, with the mounted folder at the place of /data."""
+async def test_image_of_a_folder_runs_and_returns_its_files(docker, write_tool):
+    """The script acts like a container, with the mounted folder instead of /data."""
     result = json.dumps({"type": "RESULT", "result": {"output": "sorted"}})
     source = 'data=$(printf "%s" "$*" | sed "s/.*source=\\([^\\"]*\\)\\".*/\\1/")'
     run = f'{source}; cp "$data/INFILE" "$data/COPY_TO_FOLDER/out"; echo \'{result}\''
     host, _ = docker(run=run)
-    place = folder_of(None)
+    place = write_tool(None)
     bridge = UnstractBridge(image="unstract/sorter:1", storage="local")
     [tool] = (await bridge.discover(place, host, Naming())).tools
     outcome = await tool.invoke({"file": {"name": "a.txt", "text": "hello"}})
@@ -161,6 +161,6 @@ async def test_the_image_of_a_folder_is_run_and_its_files_come_back(docker, fold
 
 
 @pytest.mark.parametrize("image", ["", " ", "--privileged"])
-def test_what_cannot_name_an_image_is_refused(image):
+def test_invalid_image_name_is_refused(image):
     with pytest.raises(UsageError):
         UnstractBridge(image=image)

@@ -32,46 +32,46 @@ def problem(*messages, strict=False, **how):
     return ending(*messages, **how).problem(strict_error_logs=strict)
 
 
-def test_a_run_is_well_if_it_ends_with_0_and_has_a_result():
+def test_run_succeeds_with_exit_code_0_and_a_result():
     assert problem(RESULT) == ""
 
 
-def test_an_error_that_is_logged_is_no_failure_unless_that_is_wanted():
+def test_logged_error_is_a_failure_only_on_request():
     messages = [log("no page usage"), RESULT]
     assert problem(*messages) == ""
     assert problem(*messages, strict=True) == "the tool logged an error: no page usage"
     assert problem(log("careful", "WARN"), RESULT, strict=True) == ""
 
 
-def test_a_run_without_a_result_failed():
+def test_run_without_a_result_fails():
     assert problem(log("done", "INFO")) == "the tool ended without a RESULT"
 
 
-def test_a_result_that_could_not_be_read_is_the_reason():
+def test_unreadable_result_is_the_reason():
     assert "has no output" in problem({"type": "RESULT", "result": {}})
 
 
-def test_a_result_does_not_outweigh_the_exit_code():
+def test_exit_code_outweighs_a_result():
     assert problem(RESULT, exit_code=3) == "the tool ended with exit code 3"
 
 
-def test_the_error_that_was_logged_last_is_the_reason():
+def test_last_logged_error_is_the_reason():
     messages = [log("page usage"), log("Invalid settings")]
     assert problem(*messages, exit_code=1, stderr=TRACEBACK) == "the tool failed: Invalid settings"
 
 
-def test_an_exception_after_other_logs_is_the_reason():
+def test_exception_after_other_logs_is_the_reason():
     messages = [log("page usage"), log("going on", "INFO")]
     reason = problem(*messages, exit_code=1, stderr=TRACEBACK)
     assert reason == "the tool failed: KeyError: 'extractorId'"
 
 
-def test_a_limit_is_the_reason_before_all_else():
+def test_limit_is_the_reason_before_all_others():
     reason = problem(log("x"), exit_code=None, limit=Limit.TIME, stderr=TRACEBACK)
-    assert "longer" in reason
+    assert "time limit" in reason
 
 
-def test_an_error_has_what_is_known_of_the_process():
+def test_error_has_the_facts_of_the_process():
     ports = ending(log("bad"), exit_code=1, stderr=TRACEBACK).error("no")["err"]
     assert ports["reason"] == "no"
     assert ports["type"] == "KeyError"
@@ -81,13 +81,13 @@ def test_an_error_has_what_is_known_of_the_process():
     assert "limit" not in ports
 
 
-def test_the_log_ends_with_standard_error_and_is_bounded():
+def test_log_ends_with_standard_error_and_is_limited():
     text = ending(stderr="x" * 10_000 + "end").log
     assert len(text) == 4_096
     assert text.endswith("end")
 
 
-def test_values_of_the_operator_are_masked_in_errors():
+def test_operator_values_are_redacted_in_errors():
     redaction = Redaction.of(["sk-12345"])
     ending_ = ending(log("key sk-12345"), exit_code=1, stderr="sk-12345", redaction=redaction)
     document = json.dumps(ending_.error("sk-12345 is wrong"))
@@ -107,5 +107,5 @@ def test_values_of_the_operator_are_masked_in_errors():
         ("", None),
     ],
 )
-def test_the_last_traceback_shows_the_exception(stderr, expected):
+def test_last_traceback_has_the_exception(stderr, expected):
     assert ToolException.last_in(stderr) == expected

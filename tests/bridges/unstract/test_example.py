@@ -14,8 +14,8 @@ async def found_in(place, host):
     return tool
 
 
-async def test_the_example_counts_words(host_with):
-    tool = await found_in(EXAMPLE, host_with())
+async def test_example_counts_words(make_host):
+    tool = await found_in(EXAMPLE, make_host())
     assert str(tool.fqn) == "local.unstract.word_count@1"
     file = {"name": "a.txt", "text": "To be, or not to be"}
     ports = (await tool.invoke({"file": file, "settings": {"shortest": 2}})).ports
@@ -30,14 +30,14 @@ async def test_the_example_counts_words(host_with):
 @pytest.mark.parametrize(
     "file", ["properties.json", "spec.json", "runtime_variables.json", "icon.svg"]
 )
-async def test_the_example_answers_what_its_files_say(host_with, tmp_path, file):
-    """The file lies where only the program finds it."""
+async def test_example_prints_its_files(make_host, tmp_path, file):
+    """The file is at a path that only the program finds."""
     place = tmp_path / "tool"
     shutil.copytree(EXAMPLE, place)
     program = place / "main.py"
     (place / "config" / file).rename(place / file)
     program.write_text(program.read_text().replace('Path("config")', "Path()"))
-    tool = await found_in(place, host_with())
-    original = await found_in(EXAMPLE, host_with())
+    tool = await found_in(place, make_host())
+    original = await found_in(EXAMPLE, make_host())
     assert tool.definition("http://localhost") == original.definition("http://localhost")
     assert tool.icon == original.icon

@@ -29,12 +29,12 @@ def wrong(tool_input, ports):
     return failure
 
 
-def test_a_file_is_a_name_and_a_text(properties):
+def test_file_has_a_name_and_text(properties):
     file = input_of(properties).read({"file": {"name": "ä.txt", "text": "grüß"}}).file
     assert (file.name, file.content) == ("ä.txt", "grüß".encode())
 
 
-def test_a_file_is_a_name_and_base64(properties):
+def test_file_has_a_name_and_base64(properties):
     port = {"name": "a.bin", "content_base64": base64.b64encode(b"\0\xff").decode()}
     assert input_of(properties).read({"file": port}).file.content == b"\0\xff"
 
@@ -60,32 +60,32 @@ def test_other_files_do_not_match_the_schema(properties, file):
 
 
 @pytest.mark.parametrize("name", [".", ".."])
-def test_a_file_is_not_called_like_a_folder(properties, name):
+def test_folder_name_is_not_a_file_name(properties, name):
     failure = wrong(input_of(properties), {"file": {"name": name, "text": ""}})
     assert failure["pointer"] == "/file/name"
 
 
 @pytest.mark.parametrize("text", ["a", "====", "aGk=\n", "aGk?"])
-def test_what_is_no_base64_is_wrong(properties, text):
+def test_invalid_base64_is_refused(properties, text):
     failure = wrong(input_of(properties), {"file": {"name": "a", "content_base64": text}})
     assert failure["pointer"] == "/file/content_base64"
 
 
-def test_a_file_that_the_tool_does_not_take_is_wrong(properties):
+def test_unaccepted_file_is_refused(properties):
     properties["restrictions"] = {"maxFileSize": "1KB", "allowedFileTypes": ["txt"]}
     tool_input = input_of(properties)
     assert "1024" in wrong(tool_input, {"file": {"name": "a.txt", "text": "x" * 1_025}})["message"]
     assert "txt" in wrong(tool_input, {"file": {"name": "a.pdf", "text": ""}})["message"]
 
 
-def test_a_tool_that_takes_no_file_has_no_port_for_it(properties):
+def test_tool_without_a_file_has_no_file_port(properties):
     properties["requires"]["files"]["input"] = False
     tool_input = input_of(properties)
     assert "file" not in tool_input.schema["properties"]
     assert tool_input.read({}).file is None
 
 
-def test_settings_are_the_port_that_the_spec_describes(properties):
+def test_settings_port_has_the_schema_of_the_spec(properties):
     spec = {"required": ["bins"], "properties": {"bins": {"type": "array", "minItems": 2}}}
     tool_input = input_of(properties, spec)
     assert accepts(tool_input, {"file": HELLO, "settings": {"bins": [1, 2]}})
@@ -93,7 +93,7 @@ def test_settings_are_the_port_that_the_spec_describes(properties):
     assert not accepts(tool_input, {"file": HELLO})
 
 
-def test_references_of_the_spec_are_followed_where_it_stands_now(properties):
+def test_spec_references_still_resolve(properties):
     spec = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "definitions": {"bin": {"type": "string"}},
@@ -104,7 +104,7 @@ def test_references_of_the_spec_are_followed_where_it_stands_now(properties):
     assert not accepts(tool_input, {"file": HELLO, "settings": {"bin": 1}})
 
 
-def test_settings_longer_than_an_argument_are_wrong(properties):
+def test_too_long_settings_are_refused(properties):
     tool_input = input_of(properties)
     frame = len('{"a":""}')
     fits = {"file": HELLO, "settings": {"a": "x" * (MAX_SETTINGS_BYTES - frame)}}
@@ -113,7 +113,7 @@ def test_settings_longer_than_an_argument_are_wrong(properties):
     assert wrong(tool_input, longer)["pointer"] == "/settings"
 
 
-def test_parameters_of_the_document_are_ports(properties):
+def test_declared_parameters_are_ports(properties):
     properties["parameters"] = [
         {"name": "targetLanguage", "type": "string", "description": "To translate into"},
         {"name": "pages", "type": "number", "description": "How many"},
@@ -126,7 +126,7 @@ def test_parameters_of_the_document_are_ports(properties):
     assert tool_input.read(ports).parameters == {"targetLanguage": "fr", "pages": 2}
 
 
-def test_parameters_that_cannot_stand_alone_are_in_one_port(properties):
+def test_conflicting_parameters_are_in_one_port(properties):
     properties["parameters"] = [{"name": "settings", "type": "string"}]
     tool_input = input_of(properties)
     ports = {"file": HELLO, "settings": {}, "parameters": {"settings": "a"}}
@@ -134,7 +134,7 @@ def test_parameters_that_cannot_stand_alone_are_in_one_port(properties):
     assert tool_input.read(ports).parameters == {"settings": "a"}
 
 
-def test_more_parameters_than_there_are_ports_are_in_one_port(properties):
+def test_too_many_parameters_are_in_one_port(properties):
     names = [f"p{number}" for number in range(30)]
     properties["parameters"] = [{"name": name, "type": "number"} for name in names]
     tool_input = input_of(properties)
@@ -143,7 +143,7 @@ def test_more_parameters_than_there_are_ports_are_in_one_port(properties):
     assert tool_input.read({"file": HELLO, "parameters": values}).parameters == values
 
 
-def test_the_path_of_the_input_file_is_no_port(properties):
+def test_path_of_the_input_file_is_not_a_port(properties):
     properties["parameters"] = [
         {"name": "input_file", "type": "string", "description": "File path of the input file"}
     ]
@@ -152,7 +152,7 @@ def test_the_path_of_the_input_file_is_no_port(properties):
     assert "input_file" not in tool_input.schema["properties"]
 
 
-def test_metadata_says_what_the_run_is_a_part_of(properties):
+def test_metadata_describes_the_context_of_the_run(properties):
     tool_input = input_of(properties)
     metadata = {"workflow_id": "w-1", "tags": ["a"], "custom_data": {"b": 1}}
     assert tool_input.read({"file": HELLO, "metadata": metadata}).metadata == metadata
@@ -160,7 +160,7 @@ def test_metadata_says_what_the_run_is_a_part_of(properties):
         assert not accepts(tool_input, {"file": HELLO, "metadata": wrong_metadata})
 
 
-def test_an_example_of_an_input_is_a_file_that_the_tool_takes(properties):
+def test_input_example_is_an_accepted_file(properties):
     properties["restrictions"] = {"allowedFileTypes": ["pdf"]}
     tool_input = input_of(properties)
     assert tool_input.read(example_input(tool_input.schema)).file.name == "document.pdf"

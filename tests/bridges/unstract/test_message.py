@@ -24,23 +24,23 @@ def read(**fields):
 
 
 @pytest.mark.parametrize("kind", ["SPEC", "PROPERTIES", "VARIABLES"])
-def test_a_document_comes_as_an_object(kind):
+def test_document_may_be_an_object(kind):
     message = read(type=kind, **{kind.lower(): {"title": "T"}}, emitted_at=AT)
     assert message == Declaration(MessageType(kind), {"title": "T"})
 
 
 @pytest.mark.parametrize("kind", ["SPEC", "PROPERTIES", "VARIABLES"])
-def test_a_document_comes_as_a_json_encoded_string(kind):
+def test_document_may_be_a_json_encoded_string(kind):
     message = read(type=kind, **{kind.lower(): '{"title": "T"}'})
     assert message == Declaration(MessageType(kind), {"title": "T"})
 
 
-def test_an_icon_is_the_text_of_the_svg():
+def test_icon_is_the_text_of_the_svg():
     assert read(type="ICON", icon="<svg/>", emitted_at=AT) == Icon("<svg/>")
 
 
 @pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARN", "ERROR", "FATAL"])
-def test_a_log_has_each_of_the_five_levels(level):
+def test_log_has_each_of_the_five_levels(level):
     message = read(type="LOG", level=level, log="hello", emitted_at=AT)
     assert message == Log(LogLevel(level), "hello", "", AT)
 
@@ -49,52 +49,52 @@ def test_a_log_has_each_of_the_five_levels(level):
     ("written", "level"),
     [("WARNING", "WARN"), ("CRITICAL", "FATAL"), ("info", "INFO"), ("LOUD", "INFO")],
 )
-def test_a_level_that_the_document_does_not_have_is_read_as_the_nearest(written, level):
+def test_unknown_level_is_read_as_the_nearest(written, level):
     assert read(type="LOG", level=written, log="x").level == LogLevel(level)
 
 
-def test_a_log_of_the_sdk_has_a_stage():
+def test_sdk_log_has_a_stage():
     assert read(type="LOG", level="INFO", log="x", stage="TOOL_RUN").stage == "TOOL_RUN"
 
 
 @pytest.mark.parametrize("cost", [0.25, "0.25"])
-def test_a_cost_is_a_number_or_one_written_as_a_string(cost):
+def test_cost_is_a_number_or_a_numeric_string(cost):
     assert read(type="COST", cost=cost, cost_units="USD", emitted_at=AT) == Cost(0.25, "USD", AT)
 
 
 @pytest.mark.parametrize("cost", [None, True, "much", "inf", [1]])
-def test_a_cost_that_is_no_number_is_refused(cost):
-    with pytest.raises(ValidationError, match="cost is no number"):
+def test_non_numeric_cost_is_refused(cost):
+    with pytest.raises(ValidationError, match="cost must be a number"):
         read(type="COST", cost=cost, cost_units="USD")
 
 
-def test_a_result_has_workflow_elapsed_time_and_output():
+def test_result_has_workflow_elapsed_time_and_output():
     result = {"workflow_id": "w", "elapsed_time": 1.5, "output": {"a": [1]}}
     message = read(type="RESULT", result=result, emitted_at=AT)
     assert message == Result({"a": [1]}, "w", 1.5, AT)
 
 
-def test_the_elapsed_time_of_a_result_may_be_a_string_or_missing():
+def test_elapsed_time_of_a_result_may_be_a_string_or_missing():
     assert read(type="RESULT", result={"elapsed_time": "2.5", "output": ""}).elapsed_s == 2.5
     assert read(type="RESULT", result={"output": ""}).elapsed_s is None
 
 
-def test_a_result_may_be_a_json_encoded_string():
+def test_result_may_be_a_json_encoded_string():
     assert read(type="RESULT", result='{"output": "text"}').output == "text"
 
 
 @pytest.mark.parametrize("result", [None, [], "text", {"elapsed_time": 1}])
-def test_a_result_without_an_output_is_refused(result):
+def test_result_without_an_output_is_refused(result):
     with pytest.raises(ValidationError):
         read(type="RESULT", result=result)
 
 
-def test_a_single_step_message_is_a_text():
+def test_single_step_message_is_a_text():
     message = read(type="SINGLE_STEP_MESSAGE", message="look", emitted_at=AT)
     assert message == SingleStepMessage("look", AT)
 
 
-def test_an_update_says_what_it_is_for():
+def test_update_has_its_state():
     message = read(type="UPDATE", state="INPUT_UPDATE", message="new", emitted_at=AT)
     assert message == Update("INPUT_UPDATE", "new", AT)
 
@@ -114,7 +114,7 @@ def test_an_update_says_what_it_is_for():
         b'{"type": {"LOG": 1}}',
     ],
 )
-def test_what_is_no_message_is_none(line):
+def test_other_output_is_not_a_message(line):
     assert read_message(line) is None
 
 
@@ -131,6 +131,6 @@ def test_what_is_no_message_is_none(line):
         b'{"type": "ICON", "icon": 1}',
     ],
 )
-def test_a_broken_message_is_an_error_and_no_crash(line):
+def test_broken_message_is_an_error_and_not_a_crash(line):
     with pytest.raises(ValidationError):
         read_message(line)

@@ -34,7 +34,7 @@ def refused(document, match):
     assert caught.value.code == "properties_invalid"
 
 
-def test_the_spelling_of_the_document_is_read(properties):
+def test_specification_spelling_is_read(properties):
     tool = ToolProperties.parse(properties)
     assert tool.function_name == "document_indexer"
     assert tool.display_name == "Document Indexer"
@@ -44,7 +44,7 @@ def test_the_spelling_of_the_document_is_read(properties):
     assert tool.result_type is ResultType.ANY
 
 
-def test_the_spelling_of_the_sdk_is_read():
+def test_sdk_spelling_is_read():
     tool = ToolProperties.parse(SDK)
     assert tool.function_name == "sort_file"
     assert tool.display_name == "File Sorter"
@@ -58,7 +58,7 @@ def test_the_spelling_of_the_sdk_is_read():
     assert tool.restrictions.types == ("pdf", "txt")
 
 
-def test_enabled_adapters_are_settings_by_their_own_id_or_the_usual_one():
+def test_enabled_adapters_are_settings_by_their_own_or_default_id():
     assert ToolProperties.parse(SDK).adapters == (
         Adapter("llmAdapterId", "Model", "", is_required=True),
         Adapter("extractorId", "Text extractor", "", is_required=False),
@@ -94,7 +94,7 @@ def test_parameters_have_a_name_a_type_and_a_description(properties):
         [{"name": f"a{n}", "type": "string"} for n in range(101)],
     ],
 )
-def test_wrong_parameters_are_refused(properties, parameters):
+def test_invalid_parameters_are_refused(properties, parameters):
     refused({**properties, "parameters": parameters}, "parameters")
 
 
@@ -108,37 +108,37 @@ def test_wrong_parameters_are_refused(properties, parameters):
     ],
 )
 @pytest.mark.parametrize("word", ["requires", "required"])
-def test_whether_a_file_is_taken_is_said_in_either_of_two_places(needs, kind, file_input, word):
+def test_file_input_is_declared_in_either_of_two_fields(needs, kind, file_input, word):
     document = {"function_name": "f", word: needs, **({"input_type": kind} if kind else {})}
     assert ToolProperties.parse(document).file_input is file_input
 
 
 @pytest.mark.parametrize("kind", ["db", "index"])
-def test_a_tool_that_is_given_a_database_or_an_index_is_refused(properties, kind):
+def test_tool_with_a_database_or_index_as_input_is_refused(properties, kind):
     refused({**properties, "input_type": kind}, "input_type is")
 
 
 @pytest.mark.parametrize("name", ["databases", "db"])
 @pytest.mark.parametrize("way", ["input", "output"])
-def test_a_tool_that_requires_a_database_is_refused(properties, name, way):
+def test_tool_that_requires_a_database_is_refused(properties, name, way):
     refused({**properties, "requires": {name: {way: True}}}, f"{name}.{way}")
 
 
-def test_a_tool_that_writes_into_an_index_of_its_own_is_taken(properties):
+def test_tool_that_writes_to_its_own_index_is_accepted(properties):
     assert ToolProperties.parse({**properties, "output_type": "index"}).output_type == "index"
 
 
 @pytest.mark.parametrize("name", ["input_type", "output_type"])
-def test_an_unknown_type_of_input_or_output_is_refused(properties, name):
+def test_unknown_input_or_output_type_is_refused(properties, name):
     refused({**properties, name: "stream"}, name)
 
 
 @pytest.mark.parametrize(
     ("name", "match"),
     [
-        (None, "no function_name"),
-        ("", "no function_name"),
-        (7, "no function_name"),
+        (None, "function_name .* is missing"),
+        ("", "function_name .* is missing"),
+        (7, "function_name .* is missing"),
         ("<TODO: Add tool function name>", "placeholder"),
         ("two words", "Python function"),
         ("2fast", "Python function"),
@@ -147,15 +147,15 @@ def test_an_unknown_type_of_input_or_output_is_refused(properties, name):
         ("größe", "Python function"),
     ],
 )
-def test_a_function_name_is_one_of_a_python_function(name, match):
+def test_function_name_must_be_a_python_function_name(name, match):
     refused({"function_name": name}, match)
 
 
-def test_a_result_is_json_or_text():
+def test_result_is_json_or_text():
     assert ToolProperties.parse({**SDK, "result": {"type": "TXT"}}).result_type is ResultType.TEXT
-    refused({**SDK, "result": {"type": "<TODO>"}}, "JSON nor TXT")
+    refused({**SDK, "result": {"type": "<TODO>"}}, "JSON or TXT")
 
 
 @pytest.mark.parametrize("adapter", [[], {"languageModels": {}}, {"ocrs": ["x"]}])
-def test_wrong_adapters_are_refused(adapter):
+def test_invalid_adapters_are_refused(adapter):
     refused({**SDK, "adapter": adapter}, "adapter")

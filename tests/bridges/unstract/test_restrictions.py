@@ -18,26 +18,26 @@ from nexus_tools.errors import ValidationError
         (17, 17),
     ],
 )
-def test_sizes_are_counted_in_powers_of_1024(size, expected):
+def test_sizes_use_powers_of_1024(size, expected):
     assert size_in_bytes(size) == expected
 
 
 @pytest.mark.parametrize(
     "size", ["", "MB", "1.5MB", "-1", -1, True, "1 PB", "<TODO>", [], "9" * 40]
 )
-def test_what_is_no_size_is_refused(size):
+def test_invalid_size_is_refused(size):
     with pytest.raises(ValidationError, match="maxFileSize"):
         size_in_bytes(size)
 
 
-def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_not():
+def test_file_of_the_maximum_size_is_accepted_but_not_one_byte_more():
     restrictions = Restrictions.parse({"maxFileSize": "1KB"})
     assert restrictions.problem("a.txt", 1_024) == ""
     assert "1024" in restrictions.problem("a.txt", 1_025)
 
 
 @pytest.mark.parametrize("allowed", [["*"], ["pdf", "*"], None])
-def test_a_star_allows_every_type(allowed):
+def test_star_allows_every_type(allowed):
     assert Restrictions.parse({"allowedFileTypes": allowed}).problem("a.exe", 1) == ""
 
 
@@ -48,16 +48,16 @@ def test_types_are_extensions_or_mime_types(name):
 
 
 @pytest.mark.parametrize("name", ["a.docx", "pdf", "a", "a.pdf.exe", ".pdf"])
-def test_other_types_are_not_taken(name):
+def test_other_types_are_refused(name):
     restrictions = Restrictions.parse({"allowedFileTypes": ["pdf"]})
     assert "pdf" in restrictions.problem(name, 1)
 
 
 @pytest.mark.parametrize("document", [[], {"allowedFileTypes": "pdf"}, {"allowedFileTypes": [1]}])
-def test_wrong_restrictions_are_refused(document):
+def test_invalid_restrictions_are_refused(document):
     with pytest.raises(ValidationError):
         Restrictions.parse(document)
 
 
-def test_without_restrictions_every_file_is_taken():
+def test_every_file_is_accepted_without_restrictions():
     assert Restrictions.parse(None).problem("anything", 10**12) == ""

@@ -7,14 +7,14 @@ echo '{"type": "RESULT", "result": {"output": "yes"}}'
 FILE = {"name": "a.txt", "text": "hello"}
 
 
-async def test_a_tool_is_invoked_over_http(serve):
+async def test_tool_is_invoked_over_http(serve):
     async with client(ToolServer([await serve(ANSWER)])) as http:
         response = await http.post("/invoke", json={"file": FILE})
     assert response.status_code == 200
     assert response.json()["ok"]["output"] == "yes"
 
 
-async def test_a_file_that_is_not_taken_is_unprocessable(serve, properties):
+async def test_unaccepted_file_is_unprocessable(serve, properties):
     properties["restrictions"] = {"allowedFileTypes": ["pdf"]}
     tool = await serve(ANSWER, properties=properties)
     async with client(ToolServer([tool])) as http:
@@ -23,7 +23,7 @@ async def test_a_file_that_is_not_taken_is_unprocessable(serve, properties):
     assert response.json()["errors"][0]["pointer"] == "#/file"
 
 
-async def test_a_tool_without_its_variables_is_not_ready(serve):
+async def test_tool_without_its_variables_is_not_ready(serve):
     tool = await serve(ANSWER, config={"runtime_variables.json": {"required": ["KEY"]}})
     async with client(ToolServer([tool])) as http:
         health = await http.get("/health")

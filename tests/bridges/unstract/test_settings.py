@@ -4,7 +4,7 @@ from nexus_tools.bridges.unstract.properties import read_adapters
 from nexus_tools.bridges.unstract.settings import Settings
 from nexus_tools.errors import ValidationError
 
-# The settings form of the protocol's document.
+# The settings form of the protocol's specification.
 SPEC = {
     "title": "Document Indexer",
     "description": "Index documents based on their semantic content",
@@ -28,7 +28,7 @@ SPEC = {
 }
 
 
-def test_settings_are_filled_up_with_their_defaults():
+def test_settings_are_filled_with_their_defaults():
     assert Settings.parse(SPEC).filled({"overwrite": True}) == {
         "embeddingTransformer": "Azure OpenAI",
         "vectorStore": "Postgres pg_vector",
@@ -37,14 +37,14 @@ def test_settings_are_filled_up_with_their_defaults():
     }
 
 
-def test_settings_inside_of_settings_are_filled_up_too():
+def test_nested_settings_are_filled():
     inner = {"type": "object", "properties": {"size": {"default": 3}, "name": {}}}
     settings = Settings.parse({"properties": {"chunk": inner}})
     assert settings.filled({"chunk": {"name": "a"}}) == {"chunk": {"name": "a", "size": 3}}
     assert settings.filled({}) == {}
 
 
-def test_filling_up_leaves_what_was_given_and_the_schema_alone():
+def test_filling_changes_neither_input_nor_schema():
     settings = Settings.parse({"properties": {"tags": {"default": []}}})
     given = {}
     settings.filled(given)["tags"].append("x")
@@ -52,14 +52,14 @@ def test_filling_up_leaves_what_was_given_and_the_schema_alone():
     assert settings.filled({}) == {"tags": []}
 
 
-def test_a_setting_with_a_default_is_not_required_of_a_caller():
+def test_setting_with_a_default_is_optional():
     assert not Settings.parse(SPEC).are_required
     wanted = Settings.parse({"required": ["a", "b"], "properties": {"b": {"default": 1}}})
     assert wanted.are_required
     assert wanted.schema["required"] == ["a"]
 
 
-def test_adapters_are_settings_that_the_spec_does_not_have():
+def test_adapters_are_added_as_settings():
     adapters = read_adapters(
         {
             "languageModels": [{"isEnabled": True, "isRequired": True}],
@@ -78,7 +78,7 @@ def test_adapters_are_settings_that_the_spec_does_not_have():
     assert schema["properties"]["llmAdapterId"]["type"] == "string"
 
 
-def test_what_the_spec_says_of_an_adapter_stays():
+def test_spec_overrides_an_adapter_setting():
     adapters = read_adapters({"ocrs": [{"isEnabled": True}]})
     spec = {"properties": {"ocrAdapterId": {"enum": ["one"]}}}
     assert Settings.parse(spec, adapters).schema["properties"] == spec["properties"]
@@ -87,7 +87,7 @@ def test_what_the_spec_says_of_an_adapter_stays():
 @pytest.mark.parametrize(
     "spec", [{"type": "string"}, {"properties": []}, {"required": "a"}, {"required": [[]]}]
 )
-def test_settings_are_an_object(spec):
+def test_settings_must_be_an_object(spec):
     with pytest.raises(ValidationError) as caught:
         Settings.parse(spec)
     assert caught.value.code == "schema_invalid"
@@ -103,20 +103,20 @@ def test_settings_are_an_object(spec):
         ("login", {}, False),
     ],
 )
-def test_settings_that_are_secret_are_known_by_schema_or_name(name, schema, is_secret):
+def test_secret_settings_are_known_by_schema_or_name(name, schema, is_secret):
     settings = Settings.parse({"properties": {name: schema}})
     assert list(settings.secrets({name: "value"})) == (["value"] if is_secret else [])
 
 
-def test_settings_inside_of_settings_may_be_secret_too():
+def test_nested_settings_may_be_secret():
     login = {"type": "object", "properties": {"password": {}, "user": {}}}
     settings = Settings.parse({"properties": {"login": login}})
     assert list(settings.secrets({"login": {"password": "p", "user": "u"}})) == ["p"]
 
 
-def test_settings_that_one_of_several_schemas_describes_are_required():
+def test_settings_with_schema_alternatives_are_required():
     assert Settings.parse({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}).are_required
 
 
-def test_only_texts_are_secret():
+def test_only_strings_are_secret():
     assert list(Settings.parse({"properties": {"max_tokens": {}}}).secrets({"max_tokens": 9})) == []

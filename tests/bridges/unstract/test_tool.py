@@ -18,22 +18,22 @@ def sh(*lines):
     return "\n".join(["#!/bin/sh", *lines, ""])
 
 
-def says(**message):
-    """A line of a shell script that writes a message."""
+def echo_message(**message):
+    """Return a line of a shell script that writes a message."""
     return f"cat <<'END'\n{json.dumps(message)}\nEND"
 
 
 def result(output, **more):
-    return says(type="RESULT", result={"output": output, **more})
+    return echo_message(type="RESULT", result={"output": output, **more})
 
 
-# Writes a RESULT whose output is what its standard input says, as a JSON string.
+# Writes a RESULT whose output is the standard input as a JSON string.
 QUOTING = r"""quote() { awk 'BEGIN { ORS = "" } { gsub(/["\\]/, "\\\\&"); print $0 "\\n" }'; }
 tell() { printf '{"type": "RESULT", "result": {"output": "%s"}}\n' "$(quote)"; }"""
 
 
 def sdk(**more):
-    """Properties as the SDK spells them."""
+    """Return properties in the SDK's spelling."""
     return {"functionName": "sort_file", "displayName": "Sorter", "toolVersion": "0.1.0", **more}
 
 
@@ -43,7 +43,7 @@ async def ports_of(tool, *, variant="ok", **ports):
     return outcome.ports
 
 
-async def test_a_result_is_the_output(serve):
+async def test_result_is_the_output(serve):
     program = sh(result({"bin": "a"}, workflow_id="w", elapsed_time=1.5))
     ports = await ports_of(await serve(program))
     assert ports == {
@@ -57,17 +57,17 @@ async def test_a_result_is_the_output(serve):
     }
 
 
-async def test_what_a_tool_logs_stays_out_of_outcomes_unless_a_level_is_named(serve):
-    program = sh(says(type="LOG", level="FATAL", log="secret"), result("x"))
+async def test_logs_are_in_the_outcome_only_with_a_log_level(serve):
+    program = sh(echo_message(type="LOG", level="FATAL", log="secret"), result("x"))
     assert "logs" not in await ports_of(await serve(program))
 
 
-async def test_what_is_said_beside_the_result_is_in_the_outcome(serve):
+async def test_other_messages_are_in_the_outcome(serve):
     program = sh(
-        says(type="LOG", level="WARN", log="slow", stage="TOOL_RUN", emitted_at=AT),
-        says(type="COST", cost=0.25, cost_units="USD", emitted_at=AT),
-        says(type="SINGLE_STEP_MESSAGE", message="look", emitted_at=AT),
-        says(type="UPDATE", state="INPUT_UPDATE", message="new", emitted_at=AT),
+        echo_message(type="LOG", level="WARN", log="slow", stage="TOOL_RUN", emitted_at=AT),
+        echo_message(type="COST", cost=0.25, cost_units="USD", emitted_at=AT),
+        echo_message(type="SINGLE_STEP_MESSAGE", message="look", emitted_at=AT),
+        echo_message(type="UPDATE", state="INPUT_UPDATE", message="new", emitted_at=AT),
         result("x"),
     )
     ports = await ports_of(await serve(program, options={"log_level": "INFO"}))
@@ -79,12 +79,12 @@ async def test_what_is_said_beside_the_result_is_in_the_outcome(serve):
     assert ports["updates"] == [update]
 
 
-async def test_what_a_tool_says_is_in_the_log_of_the_server(serve):
+async def test_tool_messages_are_in_the_server_log(serve):
     program = sh(
-        says(type="LOG", level="ERROR", log="bad"),
-        says(type="COST", cost=2, cost_units="tokens"),
-        says(type="UPDATE", state="s", message="shown"),
-        says(type="SINGLE_STEP_MESSAGE", message="step"),
+        echo_message(type="LOG", level="ERROR", log="bad"),
+        echo_message(type="COST", cost=2, cost_units="tokens"),
+        echo_message(type="UPDATE", state="s", message="shown"),
+        echo_message(type="SINGLE_STEP_MESSAGE", message="step"),
         result("private output"),
     )
     tool = await serve(program)
@@ -99,7 +99,7 @@ async def test_what_a_tool_says_is_in_the_log_of_the_server(serve):
     assert "private output" not in repr(lines)
 
 
-async def test_the_command_line_is_that_of_the_platform(serve):
+async def test_command_line_is_that_of_the_platform(serve):
     tool = await serve(sh(QUOTING, r'printf "%s\n" "$@" | tell'), options={"log_level": "DEBUG"})
     ports = await ports_of(tool, settings={"a": "it's 1"})
     command, run, settings, document, *rest = ports["output"].splitlines()
@@ -114,7 +114,7 @@ async def test_settings_have_their_defaults(serve):
     assert json.loads((await ports_of(tool))["output"]) == {"useCache": True}
 
 
-async def test_the_data_directory_is_laid_out_as_tools_expect_it(serve):
+async def test_data_directory_has_the_expected_layout(serve):
     program = sh(
         QUOTING,
         'cd "$TOOL_DATA_DIR" || exit 1',
@@ -131,7 +131,7 @@ async def test_the_data_directory_is_laid_out_as_tools_expect_it(serve):
     assert document["execution_id"]
 
 
-async def test_files_that_a_tool_leaves_come_back(serve):
+async def test_output_files_are_returned(serve):
     program = sh(
         'mkdir "$TOOL_DATA_DIR/COPY_TO_FOLDER/bin"',
         'cp "$TOOL_DATA_DIR/INFILE" "$TOOL_DATA_DIR/COPY_TO_FOLDER/bin/in.txt"',
@@ -143,7 +143,7 @@ async def test_files_that_a_tool_leaves_come_back(serve):
 
 
 @pytest.mark.parametrize("storage", ["auto", "local"])
-async def test_both_names_of_the_data_directory_lead_there_for_any_program(serve, storage):
+async def test_both_variables_name_the_data_directory(serve, storage):
     program = sh(QUOTING, 'cat "$TOOL_DATA_DIR/INFILE" "$EXECUTION_DATA_DIR/INFILE" | tell')
     tool = await serve(program, options={"storage": storage})
     assert (await ports_of(tool))["output"] == "hellohello\n"
@@ -164,7 +164,7 @@ print(json.dumps({"type": "RESULT", "result": {"output": os.environ.get("TOOL_DA
 """
 
 
-async def test_a_tool_that_insists_on_s3_finds_its_data_there(serve):
+async def test_tool_that_requires_s3_finds_its_data(serve):
     options = {"storage": "s3"}
     tool = await serve(S3_TOOL, name="main.py", properties=sdk(), options=options)
     ports = await ports_of(tool)
@@ -172,7 +172,7 @@ async def test_a_tool_that_insists_on_s3_finds_its_data_there(serve):
     assert ports["files"] == [{"path": "bin/in.txt", "text": "HELLO"}]
 
 
-async def test_a_tool_without_a_file_has_no_infile(serve, properties):
+async def test_tool_without_a_file_has_no_infile(serve, properties):
     properties["requires"]["files"]["input"] = False
     program = sh(QUOTING, 'ls "$TOOL_DATA_DIR" | tell')
     outcome = await (await serve(program, properties=properties)).invoke({})
@@ -191,7 +191,7 @@ async def test_parameters_are_a_json_object_on_standard_input(serve, properties)
     assert parameters == {"toLanguage": "fr"}
 
 
-async def test_parameters_are_arguments_too_where_that_is_wanted(serve, properties):
+async def test_parameters_are_also_arguments_on_request(serve, properties):
     properties["parameters"] = [{"name": "pages", "type": "number"}]
     options = {"params_argument": True}
     program = sh(QUOTING, r'shift 6; printf "%s\n" "$@" | tell')
@@ -200,13 +200,13 @@ async def test_parameters_are_arguments_too_where_that_is_wanted(serve, properti
     assert ports["output"].splitlines() == ["--params", '{"pages": 2}', "--workflow-id", "w-1"]
 
 
-async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_with):
+async def test_tool_has_only_its_own_environment(serve, make_host):
     schemas = {"DECLARED": {"type": "string"}, "PRIVATE": {}, "NEXUS_TOOLS_PASSPHRASE": {}}
     variables = {"properties": schemas}
     private = {"PRIVATE": "c", "NEXUS_TOOLS_PASSPHRASE": "f"}
     tool = await serve(
         sh(QUOTING, "env | tell"),
-        host=host_with(
+        host=make_host(
             shared=("SHARED", "DECLARED"), DECLARED="a", SHARED="b", X2TEXT_HOST="e", **private
         ),
         config={"runtime_variables.json": variables},
@@ -222,7 +222,7 @@ async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_wi
     assert environment["EXECUTION_BY_TOOL"] == "True"
 
 
-async def test_health_is_bad_and_nothing_is_run_while_a_variable_is_missing(serve, host_with):
+async def test_health_is_bad_and_nothing_runs_when_a_variable_is_missing(serve, make_host):
     config = {"runtime_variables.json": {"required": ["KEY"], "properties": {"KEY": {}}}}
     tool = await serve(sh(result("ran")), config=config)
     assert await tool.check_health() == {"KEY": False, "program": True}
@@ -230,7 +230,7 @@ async def test_health_is_bad_and_nothing_is_run_while_a_variable_is_missing(serv
         await tool.invoke({"file": FILE})
 
 
-async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_with):
+async def test_variable_values_are_redacted_in_tool_logs(serve, make_host):
     program = sh(
         """printf '{"type": "LOG", "level": "INFO", "log": "key is %s"}\\n' "$KEY" """,
         'echo "$KEY" >&2; exit 1',
@@ -238,7 +238,7 @@ async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_wi
     config = {"runtime_variables.json": {"required": ["KEY"]}}
     tool = await serve(
         program,
-        host=host_with(shared=("KEY",), KEY="sk-12345"),
+        host=make_host(shared=("KEY",), KEY="sk-12345"),
         config=config,
         options={"log_level": "INFO"},
     )
@@ -248,7 +248,7 @@ async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_wi
     assert "sk-12345" not in repr((ports, lines))
 
 
-async def test_secret_settings_are_masked_in_what_a_tool_logs(serve):
+async def test_secret_settings_are_redacted_in_tool_logs(serve):
     echo = r"""printf '{"type": "LOG", "log": "with %s"}\n' "$(echo "$4" | tr -d '{}"')" """
     program = sh(echo, result("x"))
     config = {"spec.json": {"properties": {"apiKey": {}}}}
@@ -259,7 +259,7 @@ async def test_secret_settings_are_masked_in_what_a_tool_logs(serve):
     assert "sk-12345" not in repr(lines)
 
 
-async def test_each_run_has_a_copy_of_the_tool_for_itself(serve, tmp_path):
+async def test_each_run_has_its_own_copy_of_the_tool(serve, tmp_path):
     program = sh("ls -A > listing; touch mine", QUOTING, "cat listing | tell")
     tool = await serve(program, within="src", config={"helper.txt": "x"})
     (tmp_path / "tool" / "src" / ".env").write_text("KEY=secret")
@@ -270,22 +270,22 @@ async def test_each_run_has_a_copy_of_the_tool_for_itself(serve, tmp_path):
     assert not (tmp_path / "tool" / "src" / "mine").exists()
 
 
-async def test_the_environment_file_is_empty(serve, tmp_path):
+async def test_environment_file_is_empty(serve, tmp_path):
     tool = await serve(sh(QUOTING, "cat .env | tell"))
     (tmp_path / "tool" / ".env").write_text("KEY=secret")
     assert (await ports_of(tool))["output"] == ""
 
 
-async def test_nothing_is_left_of_a_run(serve, tmp_path):
+async def test_run_leaves_nothing(serve, tmp_path):
     await ports_of(await serve(sh(result("x"))))
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-async def test_nothing_is_left_of_a_run_that_was_cancelled(serve, host_with, tmp_path):
+async def test_cancelled_run_leaves_nothing(serve, make_host, tmp_path):
     pipe = tmp_path / "opened" / "pipe"
     pipe.parent.mkdir()
     os.mkfifo(pipe)
-    host = replace(host_with(), confinement=Confinement(writes=(pipe.parent,)))
+    host = replace(make_host(), confinement=Confinement(writes=(pipe.parent,)))
     tool = await serve(sh(f"echo begun > {pipe}", "exec sleep 600"), host=host)
     running = asyncio.ensure_future(tool.invoke({"file": FILE}))
     assert await asyncio.to_thread(pipe.read_text) == "begun\n"
@@ -295,7 +295,7 @@ async def test_nothing_is_left_of_a_run_that_was_cancelled(serve, host_with, tmp
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-async def test_a_program_in_python_finds_its_own_modules(serve, tmp_path):
+async def test_python_program_finds_its_own_modules(serve, tmp_path):
     program = "import json, helper\nprint(json.dumps(helper.MESSAGE))\n"
     tool = await serve(program, name="main.py", properties=sdk())
     message = {"type": "RESULT", "result": {"output": "from a module"}}
@@ -303,13 +303,13 @@ async def test_a_program_in_python_finds_its_own_modules(serve, tmp_path):
     assert (await ports_of(tool))["output"] == "from a module"
 
 
-async def test_an_exit_code_is_an_error_whatever_was_said(serve):
+async def test_exit_code_is_an_error_with_any_output(serve):
     ports = await ports_of(await serve(sh(result("x"), "exit 3")), variant="err")
     assert ports["exit_code"] == 3
     assert ports["reason"] == "the tool ended with exit code 3"
 
 
-async def test_an_exception_is_shown_by_its_class_and_text(serve):
+async def test_exception_is_reported_with_class_and_text(serve):
     tool = await serve("{}['extractorId']\n", name="main.py", properties=sdk())
     ports = await ports_of(tool, variant="err")
     assert ports["type"] == "KeyError"
@@ -317,7 +317,7 @@ async def test_an_exception_is_shown_by_its_class_and_text(serve):
     assert "Traceback" in ports["log"]
 
 
-async def test_an_import_that_fails_is_shown(serve):
+async def test_failing_import_is_reported(serve):
     tool = await serve("import no_such_module\n", name="main.py", properties=sdk())
     ports = await ports_of(tool, variant="err")
     assert ports["type"] == "ModuleNotFoundError"
@@ -325,21 +325,21 @@ async def test_an_import_that_fails_is_shown(serve):
 
 
 @pytest.mark.parametrize(("strict", "variant"), [(False, "ok"), (True, "err")])
-async def test_logged_errors_fail_a_run_only_where_that_is_wanted(serve, strict, variant):
-    program = sh(says(type="LOG", level="ERROR", log="no page usage"), result("x"))
+async def test_logged_errors_fail_a_run_only_on_request(serve, strict, variant):
+    program = sh(echo_message(type="LOG", level="ERROR", log="no page usage"), result("x"))
     tool = await serve(program, options={"strict_error_logs": strict, "log_level": "INFO"})
     ports = await ports_of(tool, variant=variant)
     assert ports["logs"] == [{"level": "ERROR", "log": "no page usage"}]
 
 
-async def test_a_run_without_a_result_is_an_error(serve):
+async def test_run_without_a_result_is_an_error(serve):
     ports = await ports_of(await serve(sh("echo hello")), variant="err")
     assert ports["reason"] == "the tool ended without a RESULT"
     assert ports["log"] == "hello"
     assert "exit_code" not in ports
 
 
-async def test_noise_around_messages_does_no_harm(serve):
+async def test_other_output_around_messages_is_harmless(serve):
     program = sh(
         "head -c 100000 /dev/urandom",
         "echo; echo '{'; echo '{\"type\": 7}'; echo NaN",
@@ -349,35 +349,35 @@ async def test_noise_around_messages_does_no_harm(serve):
     assert (await ports_of(await serve(program)))["output"] == "x"
 
 
-async def test_a_tool_that_is_too_slow_is_stopped(serve, host_with):
-    program = sh(says(type="LOG", level="INFO", log="begun"), "sleep 600")
-    host = host_with(timeout_ms=1_000)
+async def test_slow_tool_is_stopped(serve, make_host):
+    program = sh(echo_message(type="LOG", level="INFO", log="begun"), "sleep 600")
+    host = make_host(timeout_ms=1_000)
     tool = await serve(program, host=host, options={"log_level": "INFO"})
     ports = await ports_of(tool, variant="err")
     assert ports["limit"] == "time"
     assert ports["logs"] == [{"level": "INFO", "log": "begun"}]
 
 
-async def test_more_files_than_can_travel_are_an_error(serve):
+async def test_too_many_files_are_an_error(serve):
     program = sh('head -c 5000000 /dev/zero > "$TOOL_DATA_DIR/COPY_TO_FOLDER/large"', result("x"))
     ports = await ports_of(await serve(program), variant="err")
     assert "bytes" in ports["reason"]
 
 
-async def test_a_link_to_a_file_of_the_machine_does_not_come_back(serve):
+async def test_link_to_a_host_file_is_not_returned(serve):
     program = sh('ln -s /etc/passwd "$TOOL_DATA_DIR/COPY_TO_FOLDER/x"', result("x"))
     assert (await ports_of(await serve(program)))["files"] == []
 
 
-async def test_a_text_that_is_declared_is_a_text(serve):
+async def test_declared_text_is_text(serve):
     properties = sdk(result={"type": "TXT"})
     assert (await ports_of(await serve(sh(result("a")), properties=properties)))["output"] == "a"
 
 
-async def test_json_that_is_declared_as_a_text_is_an_error(serve):
+async def test_json_declared_as_text_is_an_error(serve):
     tool = await serve(sh(result({"a": 1})), properties=sdk(result={"type": "TXT"}))
     ports = await ports_of(tool, variant="err")
-    assert "what it may not" in ports["reason"]
+    assert "output of the tool is not valid" in ports["reason"]
 
 
 SCHEMA = {
@@ -389,16 +389,16 @@ SCHEMA = {
 
 
 @pytest.mark.parametrize("output", [{"bin": "a"}, '{"bin": "a"}'])
-async def test_a_result_with_a_schema_is_json_or_a_string_of_it(serve, output):
+async def test_result_with_a_schema_is_json_or_a_json_string(serve, output):
     properties = sdk(result={"type": "JSON", "schema": SCHEMA})
     tool = await serve(sh(result(output)), properties=properties)
     assert (await ports_of(tool))["output"] == {"bin": "a"}
 
 
-async def test_a_result_that_its_own_schema_does_not_allow_is_an_error(serve):
+async def test_result_that_violates_its_own_schema_is_an_error(serve):
     properties = sdk(result={"type": "JSON", "schema": SCHEMA})
     tool = await serve(sh(result({"bin": "c"})), properties=properties)
-    assert "what it may not" in (await ports_of(tool, variant="err"))["reason"]
+    assert "output of the tool is not valid" in (await ports_of(tool, variant="err"))["reason"]
 
 
 @pytest.mark.parametrize("output", [None, 1, [], {"a": {}}, "[1", "text"])
@@ -407,7 +407,7 @@ async def test_json_without_a_schema_is_any_json(serve, output):
     assert (await ports_of(tool))["output"] == output
 
 
-async def test_a_wrong_input_is_told_before_anything_is_run(serve, tmp_path):
+async def test_invalid_input_is_reported_before_anything_runs(serve, tmp_path):
     properties = sdk(restrictions={"allowedFileTypes": ["pdf"]})
     tool = await serve(sh(f"touch {tmp_path}/ran"), properties=properties)
     for ports in ({}, {"file": {"name": "a.txt", "text": ""}}, {"file": FILE, "settings": 1}):
@@ -418,7 +418,7 @@ async def test_a_wrong_input_is_told_before_anything_is_run(serve, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-async def test_files_of_four_megabytes_come_back(serve):
+async def test_files_of_four_megabytes_are_returned(serve):
     size = 4 * 2**20
     program = sh(
         f'head -c {size} /dev/zero | tr "\\000" x > "$TOOL_DATA_DIR/COPY_TO_FOLDER/large"',
@@ -428,7 +428,7 @@ async def test_files_of_four_megabytes_come_back(serve):
     assert file["text"] == "x" * size
 
 
-async def test_a_long_output_comes_back_and_a_longer_one_is_an_error(serve):
+async def test_long_output_is_returned_and_a_longer_one_is_an_error(serve):
     program = """import json, sys
 settings = json.loads(sys.argv[4])
 print(json.dumps({"type": "RESULT", "result": {"output": "x" * settings["size"]}}))
@@ -439,7 +439,7 @@ print(json.dumps({"type": "RESULT", "result": {"output": "x" * settings["size"]}
     assert "a line is longer" in ports["reason"]
 
 
-async def test_a_tool_that_logs_without_end_does_not_flood_the_log_of_the_server(serve):
+async def test_endless_logs_do_not_flood_the_server_log(serve):
     program = sh(
         """yes '{"type": "LOG", "level": "INFO", "log": "again"}' | head -n 1500""", result("x")
     )

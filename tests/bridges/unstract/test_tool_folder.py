@@ -22,7 +22,7 @@ def copied(place, tmp_path, limits=None):
     return target
 
 
-def test_a_copy_has_the_files_and_their_modes(place, tmp_path):
+def test_copy_has_the_files_and_their_modes(place, tmp_path):
     copy = copied(place, tmp_path)
     assert (copy / "src" / "main.sh").read_text() == "#!/bin/sh\n"
     assert os.access(copy / "src" / "main.sh", os.X_OK)
@@ -30,24 +30,24 @@ def test_a_copy_has_the_files_and_their_modes(place, tmp_path):
 
 
 @pytest.mark.parametrize("name", [".git", ".venv", "venv", "__pycache__", ".ruff_cache"])
-def test_what_a_project_has_beside_its_program_is_left_out(place, tmp_path, name):
+def test_copy_omits_project_files(place, tmp_path, name):
     (place / name).mkdir()
     (place / name / "large").write_text("x")
     assert not (copied(place, tmp_path) / name).exists()
 
 
-def test_a_virtual_environment_of_any_name_is_left_out(place, tmp_path):
+def test_copy_omits_virtual_environments_of_any_name(place, tmp_path):
     (place / "my-env").mkdir()
     (place / "my-env" / "pyvenv.cfg").touch()
     assert not (copied(place, tmp_path) / "my-env").exists()
 
 
-def test_the_environment_file_of_a_developer_is_left_out(place, tmp_path):
+def test_copy_omits_the_developers_environment_file(place, tmp_path):
     (place / "src" / ".env").write_text("KEY=secret")
     assert not (copied(place, tmp_path) / "src" / ".env").exists()
 
 
-def test_links_lead_into_the_copy_or_to_where_they_led(place, tmp_path):
+def test_links_lead_into_the_copy_or_to_the_same_target(place, tmp_path):
     (tmp_path / "shared.txt").write_text("shared")
     (place / "inside").symlink_to("src/main.sh")
     (place / "outside").symlink_to("../shared.txt")
@@ -56,17 +56,17 @@ def test_links_lead_into_the_copy_or_to_where_they_led(place, tmp_path):
     assert (copy / "outside").read_text() == "shared"
 
 
-def test_a_link_in_a_circle_is_copied_as_it_is(place, tmp_path):
+def test_circular_link_is_copied_unchanged(place, tmp_path):
     (place / "src" / "up").symlink_to("..")
     assert (copied(place, tmp_path) / "src" / "up").is_symlink()
 
 
-def test_pipes_and_sockets_are_left_out(place, tmp_path):
+def test_copy_omits_pipes_and_sockets(place, tmp_path):
     os.mkfifo(place / "pipe")
     assert not (copied(place, tmp_path) / "pipe").exists()
 
 
-def test_half_of_a_scratch_directory_is_all_that_a_tool_may_take(place):
+def test_tool_may_use_half_of_a_scratch_directory(place):
     (place / "data").write_bytes(b"x" * 2**20)
     check_size(place, ProcessLimits(disk_bytes=4 * 2**20))
     with pytest.raises(ValidationError) as caught:

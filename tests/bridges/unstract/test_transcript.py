@@ -24,32 +24,32 @@ def logs_of(transcript):
     return [log.log for log in transcript.logs]
 
 
-def test_messages_may_come_in_any_pieces():
+def test_messages_may_arrive_in_any_chunks():
     text = line(type="LOG", log="one") + line(type="LOG", log="two")
     assert logs_of(transcript_of(*(bytes([byte]) for byte in text))) == ["one", "two"]
 
 
-def test_the_last_line_needs_no_newline():
+def test_last_line_needs_no_newline():
     assert logs_of(transcript_of(line(type="LOG", log="one").rstrip())) == ["one"]
 
 
-def test_lines_may_end_like_those_of_windows():
+def test_lines_may_end_with_crlf():
     text = line(type="LOG", log="one").replace(b"\n", b"\r\n")
     assert logs_of(transcript_of(text, text)) == ["one", "one"]
 
 
-def test_of_several_results_the_last_one_counts():
+def test_last_of_several_results_counts():
     results = [line(type="RESULT", result={"output": number}) for number in (1, 2)]
     assert transcript_of(*results).result.output == 2
 
 
-def test_documents_and_the_icon_are_kept_by_their_type():
+def test_documents_and_icon_are_kept_by_type():
     transcript = transcript_of(line(type="SPEC", spec={"a": 1}), line(type="ICON", icon="<svg/>"))
     assert transcript.documents == {MessageType.SPEC: {"a": 1}}
     assert transcript.icon == "<svg/>"
 
 
-def test_what_is_no_message_is_kept_as_noise():
+def test_other_output_is_kept_as_noise():
     transcript = transcript_of(b"loading\n", line(type="LOG", log="x"), b"\n", b"[1]\n")
     assert transcript.noise == "loading\n[1]\n"
 
@@ -60,20 +60,20 @@ def test_only_the_end_of_noise_is_kept():
     assert transcript.noise.endswith("line 9999\n")
 
 
-def test_why_a_message_could_not_be_read_is_remembered():
+def test_reason_of_an_unreadable_message_is_kept():
     transcript = transcript_of(b'{"type": "RESULT", "result": {"output": NaN}}\n')
     assert transcript.result is None
     assert "NaN" in transcript.problem
 
 
-def test_a_huge_line_is_passed_over_and_the_next_one_read():
+def test_huge_line_is_skipped_and_the_next_one_is_read():
     chunks = [b"x" * 2**20] * 8 + [b"\n", line(type="LOG", log="after")]
     transcript = transcript_of(*chunks)
     assert logs_of(transcript) == ["after"]
     assert str(MAX_LINE_BYTES) in transcript.problem
 
 
-def test_the_newest_logs_are_kept():
+def test_newest_logs_are_kept():
     transcript = transcript_of(*(line(type="LOG", log=str(n)) for n in range(MAX_KEPT + 5)))
     assert logs_of(transcript) == [str(n) for n in range(5, MAX_KEPT + 5)]
 
@@ -90,17 +90,17 @@ def test_the_newest_logs_are_kept():
         ),
     ],
 )
-def test_long_texts_of_messages_are_cut(fields, text):
+def test_long_message_texts_are_truncated(fields, text):
     assert text(transcript_of(line(**fields))) == "x" * MAX_TEXT + "…"
 
 
-def test_the_failure_is_the_last_error_that_was_logged():
+def test_failure_is_the_last_logged_error():
     levels = ("ERROR", "FATAL", "WARN")
     transcript = transcript_of(*(line(type="LOG", level=level, log=level) for level in levels))
     assert transcript.failure.log == "FATAL"
 
 
-def test_messages_are_told_as_they_come():
+def test_messages_are_reported_as_they_arrive():
     told = []
     transcript = Transcript(told.append)
     transcript.feed(line(type="LOG", log="one") + b'{"type": "LOG", "log": "t')
@@ -122,6 +122,6 @@ _MESSAGES = st.builds(
 
 
 @given(st.lists(st.binary() | _MESSAGES))
-def test_nothing_that_a_tool_writes_breaks_the_reader(chunks):
+def test_any_output_is_read_without_a_crash(chunks):
     transcript = transcript_of(*chunks)
     assert len(transcript.noise) <= 4_096

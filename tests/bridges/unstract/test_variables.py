@@ -3,7 +3,7 @@ import pytest
 from nexus_tools.bridges.unstract.variables import RuntimeVariables, platform_variables
 from nexus_tools.errors import ValidationError
 
-# The runtime variables of the protocol's document.
+# The runtime variables of the protocol's specification.
 DOCUMENT = {
     "title": "Runtime Variables",
     "description": "Runtime Variables for translate",
@@ -19,24 +19,24 @@ DOCUMENT = {
 }
 
 
-def test_only_declared_variables_are_given():
+def test_only_declared_variables_are_passed():
     variables = RuntimeVariables.parse(DOCUMENT)
     environment = {"GOOGLE_SERVICE_ACCOUNT": "me", "OTHER": "you"}
     assert variables.values(environment) == {"GOOGLE_SERVICE_ACCOUNT": "me"}
 
 
 @pytest.mark.parametrize("environment", [{}, {"GOOGLE_SERVICE_ACCOUNT": ""}])
-def test_a_required_variable_has_to_be_set(environment):
+def test_required_variable_must_be_set(environment):
     variables = RuntimeVariables.parse(DOCUMENT)
     assert variables.checks(environment) == {"GOOGLE_SERVICE_ACCOUNT": False}
     assert variables.checks({"GOOGLE_SERVICE_ACCOUNT": "x"}) == {"GOOGLE_SERVICE_ACCOUNT": True}
 
 
-def test_an_optional_variable_may_be_missing():
+def test_optional_variable_may_be_missing():
     assert RuntimeVariables.parse({"properties": {"HOST": {}}}).checks({}) == {"HOST": True}
 
 
-def test_a_declaration_does_not_ask_for_what_every_run_has_of_its_own():
+def test_declaration_does_not_override_run_variables():
     names = ["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"]
     document = {"required": names, "properties": {name: {} for name in names}}
     variables = RuntimeVariables.parse(document)
@@ -44,13 +44,13 @@ def test_a_declaration_does_not_ask_for_what_every_run_has_of_its_own():
     assert variables.checks({}) == {}
 
 
-def test_a_required_variable_may_have_no_schema():
+def test_required_variable_may_have_no_schema():
     variables = RuntimeVariables.parse({"required": ["KEY"]})
     assert variables.checks({}) == {"KEY": False}
     assert variables.values({"KEY": "x"}) == {"KEY": "x"}
 
 
-def test_a_variable_matches_its_schema_as_text_or_as_what_the_text_says():
+def test_variable_matches_its_schema_as_text_or_as_json():
     variables = RuntimeVariables.parse(
         {
             "properties": {
@@ -64,7 +64,7 @@ def test_a_variable_matches_its_schema_as_text_or_as_what_the_text_says():
     assert not any(variables.checks({"PORT": "70000", "ON": "maybe", "CODE": "x"}).values())
 
 
-def test_a_default_stands_in_for_the_operator():
+def test_default_replaces_a_missing_value():
     variables = RuntimeVariables.parse(
         {"required": ["PORT"], "properties": {"PORT": {"type": "integer", "default": 80}}}
     )
@@ -82,14 +82,14 @@ def test_a_default_stands_in_for_the_operator():
         {"type": "array"},
     ],
 )
-def test_names_and_schemas_that_no_variable_can_have_are_refused(document):
+def test_invalid_names_and_schemas_are_refused(document):
     with pytest.raises(ValidationError) as caught:
         RuntimeVariables.parse(document)
     assert caught.value.code == "schema_invalid"
 
 
-def test_every_tool_has_the_services_of_the_platform_where_the_operator_names_them():
-    """Unstract's tools ask these for prompts, texts and adapters, and declare none of them."""
+def test_every_tool_has_the_platform_services_that_the_operator_sets():
+    """Unstract's tools use these for prompts, texts, and adapters without declaring them."""
     services = {
         f"{service}_{part}": "x"
         for service in ("PLATFORM_SERVICE", "X2TEXT", "PROMPT")

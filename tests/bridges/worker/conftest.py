@@ -1,4 +1,4 @@
-"""An interpreter of a stranger, which has modules of the tests and nothing of ours."""
+"""A foreign interpreter, which has modules of the tests and no module of this package."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ def scratch(tmp_path):
 
 @pytest.fixture
 def interpreter(tmp_path):
-    """A virtual environment, as it is on disk: where its modules are, and how it is started."""
+    """Return a virtual environment: the folder of its modules, and its program."""
     folder = tmp_path / "stranger"
     modules = folder / f"lib/python3.{sys.version_info.minor}/site-packages"
     modules.mkdir(parents=True)
@@ -30,10 +30,10 @@ def interpreter(tmp_path):
 
 
 @pytest.fixture
-def ask_module(interpreter, scratch, tmp_path):
-    """Asks a module with the code that is given."""
+def call_module(interpreter, scratch, tmp_path):
+    """Return a function that calls a module with the given code."""
 
-    async def ask_module(code, request=None, **limits):
+    async def call_module(code, request=None, **limits):
         modules, python = interpreter
         (modules / "asked.py").write_text(code)
         host = Host(python, tmp_path, tmp_path, environment={})
@@ -47,4 +47,4 @@ def ask_module(interpreter, scratch, tmp_path):
             confinement=host.confined(),
         )
 
-    return ask_module
+    return call_module

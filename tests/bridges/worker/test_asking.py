@@ -1,4 +1,4 @@
-"""A question to a module in an interpreter of its own, and every way in which it may go wrong."""
+"""Calls to a module in a separate interpreter, and all ways in which they can fail."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from nexus_tools.bridges.worker import WorkerError, ask
 from nexus_tools.errors import NotFoundError
 
 
-async def test_the_value_that_answer_returns_comes_back(ask_module):
-    reply = await ask_module(
+async def test_returned_value_is_the_reply(call_module):
+    reply = await call_module(
         "def reply(request): return [request['a'], (1, 2.5), None, 'ü']", {"a": {"b": True}}
     )
 
@@ -17,13 +17,13 @@ async def test_the_value_that_answer_returns_comes_back(ask_module):
     assert reply.error is None
 
 
-async def test_null_is_an_answer(ask_module):
-    reply = await ask_module("def reply(request): pass")
+async def test_null_is_a_valid_reply(call_module):
+    reply = await call_module("def reply(request): pass")
 
     assert (reply.value, reply.error) == (None, None)
 
 
-async def test_what_is_printed_in_any_way_goes_to_the_log(ask_module):
+async def test_output_of_any_kind_goes_to_the_log(call_module):
     code = """
 import os, subprocess
 print("at import")
@@ -33,7 +33,7 @@ def reply(request):
     print("last, without an end of line", end="")
     return "value"
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == "value"
     assert reply.finished.log().split("\n") == [
@@ -44,15 +44,15 @@ def reply(request):
     ]
 
 
-async def test_standard_input_is_empty(ask_module):
-    reply = await ask_module(
+async def test_standard_input_is_empty(call_module):
+    reply = await call_module(
         "import os, sys\ndef reply(_): return [sys.stdin.read(), os.read(0, 9).decode()]"
     )
 
     assert reply.value == ["", ""]
 
 
-async def test_nothing_of_ours_can_be_imported_by_a_tool(ask_module):
+async def test_tool_cannot_import_our_modules(call_module):
     code = """
 import importlib.util, sys
 def reply(_):
@@ -60,33 +60,33 @@ def reply(_):
     found = [name for name in names if importlib.util.find_spec(name)]
     return [found, [place for place in sys.path if "nexus" in place]]
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == [[], []]
 
 
-async def test_no_package_of_ours_is_executed_in_there(ask_module):
+async def test_parent_packages_are_not_executed(call_module):
     code = """
 import sys
 def reply(_):
     return sorted(name for name in sys.modules
                   if name.startswith("nexus_tools") and hasattr(sys.modules[name], "__all__"))
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == []
 
 
-async def test_the_interpreter_is_isolated_and_leaves_no_bytecode(ask_module):
-    reply = await ask_module(
+async def test_interpreter_is_isolated_and_leaves_no_bytecode(call_module):
+    reply = await call_module(
         "import sys\ndef reply(_): return [sys.flags.isolated, sys.flags.dont_write_bytecode]"
     )
 
     assert reply.value == [1, 1]
 
 
-async def test_an_exception_is_told_by_its_class_and_message(ask_module):
-    reply = await ask_module("def reply(request): return request['missing']")
+async def test_exception_is_reported_with_class_and_message(call_module):
+    reply = await call_module("def reply(request): return request['missing']")
 
     assert reply.value is None
     assert reply.error == WorkerError("KeyError", "'missing'")
@@ -104,21 +104,21 @@ async def test_an_exception_is_told_by_its_class_and_message(ask_module):
     ],
 )
 @pytest.mark.parametrize("when", ["at import", "in the call"])
-async def test_exceptions_of_every_kind_are_errors(ask_module, statement, expected, when):
+async def test_exceptions_of_every_kind_are_errors(call_module, statement, expected, when):
     code = statement if when == "at import" else f"def reply(_):\n    {statement}"
 
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.error == expected
 
 
-async def test_a_module_with_a_wrong_syntax_is_an_error(ask_module):
-    reply = await ask_module("def reply(")
+async def test_module_with_a_syntax_error_is_an_error(call_module):
+    reply = await call_module("def reply(")
 
     assert reply.error.type == "SyntaxError"
 
 
-async def test_a_module_that_is_not_there_is_an_error(ask_module, interpreter, scratch, tmp_path):
+async def test_missing_module_is_an_error(call_module, interpreter, scratch, tmp_path):
     host = Host(interpreter[1], tmp_path, tmp_path, environment={})
 
     reply = await ask(
@@ -134,19 +134,19 @@ async def test_a_module_that_is_not_there_is_an_error(ask_module, interpreter, s
     assert reply.error.type == "ModuleNotFoundError"
 
 
-async def test_an_exception_without_a_readable_message_is_an_error(ask_module):
+async def test_exception_without_a_readable_message_is_an_error(call_module):
     code = """
 class Odd(Exception):
     def __str__(self): raise ValueError("never")
 def reply(_): raise Odd
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
-    assert reply.error == WorkerError("Odd", "its message cannot be read (ValueError)")
+    assert reply.error == WorkerError("Odd", "the message cannot be read (ValueError)")
 
 
-async def test_endless_recursion_in_a_tool_is_an_error(ask_module):
-    reply = await ask_module("def reply(_): return reply(_)")
+async def test_endless_recursion_is_an_error(call_module):
+    reply = await call_module("def reply(_): return reply(_)")
 
     assert reply.error.type == "RecursionError"
 
@@ -154,83 +154,83 @@ async def test_endless_recursion_in_a_tool_is_an_error(ask_module):
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
-        ("{'a/b': [1, {2}]}", "TypeError", "the reply at /a~1b/1 is a set, which is no JSON"),
-        ("object", "TypeError", "the reply is a type, which is no JSON value"),
-        ("{'a': b''}", "TypeError", "the reply at /a is a bytes, which is no JSON value"),
-        ("{'a': {1: 2}}", "TypeError", "a name in the reply at /a is a int, and no string"),
-        ("[float('nan')]", "ValueError", "the reply at /0 is nan, which is no JSON number"),
-        ("float('-inf')", "ValueError", "the reply is -inf, which is no JSON number"),
-        ("'\\ud800'", "ValueError", "the reply has half a surrogate pair"),
-        ("{'\\udfff': 1}", "ValueError", "the reply has half a surrogate pair"),
+        ("{'a/b': [1, {2}]}", "TypeError", "the reply at /a~1b/1 is a set, which is not a JSON"),
+        ("object", "TypeError", "the reply is a type, which is not a JSON value"),
+        ("{'a': b''}", "TypeError", "the reply at /a is a bytes, which is not a JSON value"),
+        ("{'a': {1: 2}}", "TypeError", "a name in the reply at /a is a int, expected a string"),
+        ("[float('nan')]", "ValueError", "the reply at /0 is nan, which is not a JSON number"),
+        ("float('-inf')", "ValueError", "the reply is -inf, which is not a JSON number"),
+        ("'\\ud800'", "ValueError", "the reply has an unpaired surrogate"),
+        ("{'\\udfff': 1}", "ValueError", "the reply has an unpaired surrogate"),
     ],
 )
-async def test_a_value_that_is_no_json_is_told_with_its_place(ask_module, value, kind, message):
-    reply = await ask_module(f"def reply(_): return {value}")
+async def test_non_json_value_is_reported_with_its_location(call_module, value, kind, message):
+    reply = await call_module(f"def reply(_): return {value}")
 
     assert reply.error.type == kind
     assert reply.error.message.startswith(message)
 
 
 @pytest.mark.parametrize("depth", [70, 100_000])
-async def test_a_value_that_nests_too_deep_is_an_error(ask_module, depth):
+async def test_too_deeply_nested_value_is_an_error(call_module, depth):
     code = f"""
 def reply(_):
     value = None
     for _ in range({depth}): value = [value]
     return value
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.error == WorkerError(
-        "ValueError", "the reply nests deeper than 60 levels, or holds itself"
+        "ValueError", "the reply is nested deeper than 60 levels, or contains itself"
     )
 
 
-async def test_a_value_that_holds_itself_is_an_error(ask_module):
-    reply = await ask_module("def reply(_):\n    a = {}\n    a['a'] = a\n    return a")
+async def test_self_containing_value_is_an_error(call_module):
+    reply = await call_module("def reply(_):\n    a = {}\n    a['a'] = a\n    return a")
 
     assert reply.error.type == "ValueError"
 
 
-async def test_a_number_with_too_many_digits_is_an_error(ask_module):
-    reply = await ask_module("def reply(_): return 10 ** 5000")
+async def test_number_with_too_many_digits_is_an_error(call_module):
+    reply = await call_module("def reply(_): return 10 ** 5000")
 
     assert reply.error.type == "ValueError"
 
 
-async def test_a_tool_that_ends_at_once_is_an_error_and_no_hang(ask_module):
-    reply = await ask_module("import os\ndef reply(_): os._exit(7)")
+async def test_tool_that_exits_at_once_is_an_error_without_a_hang(call_module):
+    reply = await call_module("import os\ndef reply(_): os._exit(7)")
 
     assert reply.error == WorkerError("NoReply", "the tool ended with exit code 7")
     assert reply.finished.exit_code == 7
 
 
-async def test_a_tool_that_is_killed_is_told_by_the_signal(ask_module):
-    reply = await ask_module("import os\ndef reply(_): os.kill(os.getpid(), 11)")
+async def test_killed_tool_is_reported_with_the_signal(call_module):
+    reply = await call_module("import os\ndef reply(_): os.kill(os.getpid(), 11)")
 
     assert reply.error == WorkerError("NoReply", "the tool was killed by SIGSEGV")
 
 
-async def test_a_tool_that_sleeps_for_ever_is_stopped(ask_module):
-    reply = await ask_module("import time\ndef reply(_): time.sleep(1000)", time_ms=500)
+async def test_sleeping_tool_is_stopped(call_module):
+    reply = await call_module("import time\ndef reply(_): time.sleep(1000)", time_ms=500)
 
     assert reply.finished.limit is Limit.TIME
-    assert reply.error.message == "the tool was stopped: it took longer than it may"
+    assert reply.error.message == "the tool was stopped: it exceeded its time limit"
 
 
-async def test_a_tool_that_writes_to_three_does_not_touch_the_reply(ask_module):
+async def test_write_to_descriptor_three_does_not_change_the_reply(call_module):
     code = """
 import os
 def reply(_):
     try: os.write(3, b'{"value": "forged"}')
     except OSError as error: return error.strerror
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == "Bad file descriptor"
 
 
-async def test_programs_that_a_tool_starts_do_not_have_the_reply(ask_module):
+async def test_child_programs_do_not_have_the_reply_descriptor(call_module):
     code = """
 import subprocess, sys
 LIST = "import os\\nfor n in range(1024):\\n try: os.fstat(n); print(n)\\n except OSError: pass"
@@ -239,13 +239,13 @@ def reply(_):
     listed = subprocess.run(command, capture_output=True, close_fds=False)
     return listed.stdout.decode().split()
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("text", ['{"value": 1}', "no JSON", '{"value": 1, "more": 2}', "[]"])
-async def test_a_tool_that_finds_the_reply_and_writes_before_us_is_an_error(ask_module, text):
+async def test_forged_reply_is_an_error(call_module, text):
     code = f"""
 import os
 def reply(_):
@@ -255,13 +255,13 @@ def reply(_):
             except OSError: pass
     return 1
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value is None
     assert reply.error.type == "BadReply"
 
 
-async def test_a_forked_copy_of_a_tool_does_not_respond(ask_module):
+async def test_forked_copy_of_a_tool_does_not_reply(call_module):
     code = """
 import os
 def reply(_):
@@ -269,12 +269,12 @@ def reply(_):
     if pid: os.waitpid(pid, 0)
     return "parent" if pid else "child"
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == "parent"
 
 
-async def test_threads_and_exit_handlers_do_not_hold_the_answer_up(ask_module):
+async def test_threads_and_exit_handlers_do_not_delay_the_reply(call_module):
     code = """
 import atexit, threading
 def reply(_):
@@ -282,32 +282,32 @@ def reply(_):
     threading.Thread(target=threading.Event().wait).start()
     return "responded"
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert (reply.value, reply.finished.limit) == ("responded", None)
 
 
-async def test_a_tool_that_closes_and_replaces_its_streams_has_its_response(ask_module):
+async def test_tool_that_replaces_its_streams_still_replies(call_module):
     code = """
 import os, sys
 def reply(_):
     sys.stdout.close(); sys.stderr = None; os.closerange(0, 3)
     return "responded"
 """
-    reply = await ask_module(code)
+    reply = await call_module(code)
 
     assert reply.value == "responded"
 
 
-async def test_a_large_request_and_a_large_answer_pass(ask_module):
+async def test_large_request_and_large_reply_are_supported(call_module):
     text = "x" * 2**20
 
-    reply = await ask_module("def reply(request): return request['text'] * 2", {"text": text})
+    reply = await call_module("def reply(request): return request['text'] * 2", {"text": text})
 
     assert reply.value == text * 2
 
 
-async def test_an_interpreter_that_is_not_there_is_told(scratch, tmp_path):
+async def test_missing_interpreter_is_reported(scratch, tmp_path):
     host = Host(tmp_path / "python", tmp_path, tmp_path, environment={})
 
     with pytest.raises(NotFoundError) as caught:

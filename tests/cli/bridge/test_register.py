@@ -5,7 +5,7 @@ import sys
 import pytest
 
 
-def test_served_tools_are_registered_with_what_was_found(author, nora, serve_bridge):
+def test_register_uses_discovered_definitions(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.one")
     done = author.json(
         "bridge", "register", nora, "--domain", "org.example.one", "--url", url, "--yes"
@@ -15,20 +15,20 @@ def test_served_tools_are_registered_with_what_was_found(author, nora, serve_bri
     assert (shown["url"], shown["state"]) == (f"{url}/org.example.one.word_count@1", "active")
 
 
-def test_tools_that_are_not_served_so_are_not_registered(author, nora, serve_bridge):
+def test_register_rejects_mismatched_served_tools(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.two")
     arguments = ("bridge", "register", nora, "--domain", "org.example.other", "--url", url, "--yes")
     assert author.fails(*arguments) == (7, "served_otherwise")
 
 
-def test_tools_that_nobody_serves_are_registered_only_unchecked(author, nora, free_url):
+def test_unserved_tools_need_unchecked(author, nora, free_url):
     arguments = ("bridge", "register", nora, "--domain", "org.example.three", "--url", free_url)
     assert author.fails(*arguments, "--yes") == (6, "tool_unreachable")
     done = author.json(*arguments, "--unchecked", "--yes")
     assert done["tools"][0]["registered"]
 
 
-def test_a_dry_run_registers_nothing(author, nora, free_url):
+def test_dry_run_registers_nothing(author, nora, free_url):
     arguments = ("--domain", "org.example.four", "--url", free_url, "--unchecked")
     done = author.json("bridge", "register", nora, *arguments, "--dry-run")
     assert done["dry_run"]
@@ -88,7 +88,7 @@ server.run("stdio")
 """
 
 
-def test_register_gives_room_for_the_outcomes_of_tools_that_draw(author, tmp_path, serve_bridge):
+def test_register_sets_outcome_size_for_tools_with_images(author, tmp_path, serve_bridge):
     (tmp_path / "server.py").write_text(IMAGES)
     server = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"images": server}}))
@@ -144,7 +144,7 @@ def serve_many(many, serve_bridge):
     return serve
 
 
-def test_to_register_what_is_served_starts_nothing(author, serve_many):
+def test_register_starts_no_served_tool(author, serve_many):
     url, starts = serve_many(3, "org.example.many")
     before = starts.read_text()
     done = author.json("bridge", "register", "--url", url, "--yes")
@@ -154,9 +154,7 @@ def test_to_register_what_is_served_starts_nothing(author, serve_many):
     assert starts.read_text() == before
 
 
-def test_more_tools_than_a_transaction_holds_are_registered_by_one_command(
-    author, chain, serve_many
-):
+def test_register_splits_many_tools_into_transactions(author, chain, serve_many):
     chain.fund(author.wallet.signer().address, 150 * 1_000_000_000)
     url, _ = serve_many(130, "org.example.lots")
     rehearsed = author.json("bridge", "register", "--url", url, "--dry-run")
@@ -170,7 +168,7 @@ def test_more_tools_than_a_transaction_holds_are_registered_by_one_command(
     assert again.stderr.count("is registered already") == 130
 
 
-def test_only_the_tools_that_the_patterns_admit_are_registered(author, serve_many):
+def test_register_filters_tools_by_pattern(author, serve_many):
     url, _ = serve_many(12, "org.example.some")
     some = ("--only", "t00*", "--exclude", "*.t003@*", "--exclude", "t004")
     done = author.json("bridge", "register", "--url", url, *some, "--yes")
@@ -179,13 +177,13 @@ def test_only_the_tools_that_the_patterns_admit_are_registered(author, serve_man
     ]
 
 
-def test_patterns_that_admit_none_register_nothing(author, nora, serve_bridge):
+def test_register_fails_when_no_tool_matches(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.five")
     arguments = ("bridge", "register", "--url", url, "--only", "nothing", "--yes")
     assert author.fails(*arguments) == (2, "no_tools")
 
 
-def test_an_option_for_tools_in_a_place_needs_one(author, free_url):
+def test_domain_option_needs_path(author, free_url):
     domain = ("--domain", "org.example")
     result = author.fails("bridge", "register", "--url", free_url, *domain, "--yes")
     assert result == (2, "option_unfit")

@@ -18,23 +18,21 @@ def invoke(url, **ports):
     return httpx.post(f"{url}/invoke", json=ports, timeout=30)
 
 
-def test_a_tool_is_served_and_checked(home, nora, serve_bridge):
+def test_served_tool_passes_validation(home, nora, serve_bridge):
     url, _ = serve_bridge(nora)
     assert invoke(url, text="one two one", word="one").json() == {"ok": {"result": "2"}}
     checks = home.json("tool", "validate", url)["checks"]
     assert not [check for check in checks if check["status"] == "failed"]
 
 
-def test_an_input_that_does_not_match_is_refused_before_the_tool_runs(nora, serve_bridge):
+def test_invalid_input_is_rejected_before_tool_runs(nora, serve_bridge):
     url, _ = serve_bridge(nora)
     answer = invoke(url, word=1)
     assert answer.status_code == 422
     assert [error["pointer"] for error in answer.json()["errors"]]
 
 
-def test_a_tool_that_prints_its_environment_shows_no_secret_of_the_operator(
-    make_tool, serve_bridge
-):
+def test_tool_environment_has_no_operator_secrets(make_tool, serve_bridge):
     tools = make_tool("reveal", PRINTS_ALL)
     secrets = {"AWS_SECRET_ACCESS_KEY": "s3cr3t-aws", "NEXUS_TOOLS_WALLET": "s3cr3t-wallet"}
     url, _ = serve_bridge(tools, "--share-env", "HARMLESS", HARMLESS="shown", **secrets)
@@ -43,16 +41,14 @@ def test_a_tool_that_prints_its_environment_shows_no_secret_of_the_operator(
     assert "s3cr3t" not in printed
 
 
-def test_a_tool_that_sleeps_for_ever_is_stopped_and_the_server_stays_healthy(
-    make_tool, serve_bridge
-):
+def test_server_survives_tool_timeout(make_tool, serve_bridge):
     url, _ = serve_bridge(make_tool("sleeper", SLEEPS), "--timeout", "1s")
     outcome = invoke(url).json()
     assert outcome["err"]["limit"] == "time"
     assert httpx.get(f"{url}/health").status_code == 200
 
 
-def test_definitions_are_printed_instead_of_served(home, nora):
+def test_meta_prints_definitions(home, nora):
     import json
 
     printed = home.run(
@@ -62,7 +58,7 @@ def test_definitions_are_printed_instead_of_served(home, nora):
     assert definition["url"] == "https://tools.example.org/local.nora.word_count@1"
 
 
-def test_a_server_ends_with_ctrl_c(nora, serve_bridge):
+def test_server_stops_on_ctrl_c(nora, serve_bridge):
     _, daemon = serve_bridge(nora)
     ended = daemon.end(2)
     assert ended.code == 0
@@ -70,11 +66,11 @@ def test_a_server_ends_with_ctrl_c(nora, serve_bridge):
 
 
 @pytest.mark.parametrize("bind", ["nonsense", "127.0.0.1:99999"])
-def test_an_address_that_is_none_is_wrong_usage(home, nora, bind):
+def test_invalid_address_is_usage_error(home, nora, bind):
     assert home.fails("bridge", "serve", nora, "--bind", bind) == (2, "address_invalid")
 
 
-def test_the_tools_that_the_patterns_admit_are_served(make_tool, serve_bridge):
+def test_serve_filters_tools_by_pattern(make_tool, serve_bridge):
     make_tool("first", "")
     url, _ = serve_bridge(make_tool("second", ""), "--only", "f*")
     assert httpx.get(f"{url}/tools").json() == ["/local.nora.first@1"]

@@ -3,14 +3,14 @@ import pytest
 from nexus_tools.bridges.sandbox.watch import confine
 
 
-def test_a_tool_is_shown_with_its_schemas(home, nora):
+def test_show_json_has_schemas(home, nora):
     [tool] = home.json("bridge", "show", nora, "--domain", "org.example.words")["tools"]
     assert (tool["fqn"], tool["system"]) == ("org.example.words.word_count@1", "nora")
     assert tool["input_schema"]["properties"].keys() == {"text", "word"}
     assert tool["output_schema"]["oneOf"]
 
 
-def test_people_see_ports_and_variants(home, nora):
+def test_show_prints_ports_and_variants(home, nora):
     shown = home.run("bridge", "show", nora, "--tool-version", 3)
     assert shown.code == 0
     assert "local.nora.word_count@3" in shown.stdout
@@ -18,60 +18,60 @@ def test_people_see_ports_and_variants(home, nora):
     assert "reason: string" in shown.stdout
 
 
-def test_whole_schemas_are_shown_on_request(home, nora):
+def test_schemas_option_prints_schemas(home, nora):
     shown = home.run("bridge", "show", nora, "--schemas")
     assert '"additionalProperties": false' in shown.stdout
 
 
-def test_what_is_refused_is_shown_with_its_reason(home, make_tool):
+def test_show_prints_refusals_with_reason(home, make_tool):
     tools = make_tool("good", "def run(params): return 'yes'")
     make_tool("shell", "def run(params): return 'no'")
     document = home.json("bridge", "show", tools)
     assert [tool["fqn"] for tool in document["tools"]] == ["local.nora.good@1"]
     [refusal] = document["refused"]
-    assert "any command" in refusal["reason"]
+    assert "arbitrary commands" in refusal["reason"]
     assert "--allow-dangerous" in refusal["hint"]
 
 
-def test_what_is_dangerous_can_be_allowed(home, make_tool):
+def test_allow_dangerous_includes_dangerous_tools(home, make_tool):
     tools = make_tool("shell", "def run(params): return 'no'")
     assert home.fails("bridge", "show", tools) == (7, "no_tools")
     assert home.json("bridge", "show", tools, "--allow-dangerous")["refused"] == []
 
 
-def test_patterns_that_leave_nothing_are_told_what_there_is(home, nora):
+def test_no_match_lists_available_tools(home, nora):
     result = home.run("bridge", "show", nora, "--only", "nonsense", "--json")
     assert (result.code, result.error["code"]) == (2, "no_tools")
     assert "local.nora.word_count@1" in result.error["hint"]
 
 
-def test_a_folder_of_nothing_is_unknown(home, tmp_path):
+def test_empty_folder_has_no_tools(home, tmp_path):
     assert home.fails("bridge", "show", tmp_path) == (3, "system_unknown")
 
 
-def test_a_folder_is_looked_at_for_one_system_only(home, nora):
+def test_system_option_limits_discovery(home, nora):
     assert home.fails("bridge", "show", nora, "--system", "mcp") == (3, "system_unknown")
 
 
-def test_two_tools_of_one_name_are_both_refused(home, nora):
+def test_duplicate_names_are_refused(home, nora):
     code, error = home.fails("bridge", "show", nora, nora)
     assert (code, error) == (7, "no_tools")
 
 
-def test_a_domain_that_is_none_is_an_error_and_no_traceback(home, nora):
+def test_invalid_domain_is_an_error(home, nora):
     shown = home.run("bridge", "show", nora, "--domain", "Wrong", "--json")
     assert shown.code == 7
     assert "Traceback" not in shown.stderr
 
 
-def test_a_file_of_settings_that_is_wrong_says_where(home, nora, tmp_path):
+def test_invalid_settings_file_names_location(home, nora, tmp_path):
     (tmp_path / "settings.toml").write_text("[provider.github]")
     result = home.run("bridge", "show", nora, "--hyperpocket", tmp_path / "settings.toml", "--json")
     assert (result.code, result.error["code"]) == (2, "hyperpocket_settings_invalid")
     assert "'provider'" in result.error["message"]
 
 
-def test_the_variables_that_a_tool_asks_for_are_shown_by_name(home, tmp_path):
+def test_show_lists_requested_variables(home, tmp_path):
     place = tmp_path / "translate"
     (place / "config").mkdir(parents=True)
     (place / "main.py").write_text("")
@@ -88,7 +88,7 @@ def test_the_variables_that_a_tool_asks_for_are_shown_by_name(home, tmp_path):
     assert "s3cr3t" not in shown
 
 
-def test_the_tools_that_the_patterns_admit_are_shown(home, make_tool):
+def test_show_filters_tools_by_pattern(home, make_tool):
     tools = make_tool("read_file", "")
     make_tool("read_folder", "")
     make_tool("write_file", "")
@@ -106,7 +106,7 @@ def test_show_leaves_out_refusals_when_only_names_others(home, make_tool):
     assert [each["source"] for each in alone.document["refused"]] == [str(tools / "run_shell")]
 
 
-def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool, may_mount):
+def test_tool_may_only_access_its_folder(home, make_tool, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     [tool] = home.json("bridge", "show", tools)["tools"]
     assert tool["may_touch"] == {
@@ -122,7 +122,7 @@ def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool, may_mount):
     assert f"may touch  read {tools / 'reader'}{left}\n" in shown
 
 
-def test_what_is_opened_to_a_tool_is_shown(home, make_tool, tmp_path, may_mount):
+def test_show_prints_permissions(home, make_tool, tmp_path, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     for name in ("texts", "work", "made"):
         (tmp_path / name).mkdir()
@@ -143,24 +143,22 @@ def test_what_is_opened_to_a_tool_is_shown(home, make_tool, tmp_path, may_mount)
     assert f"change {tmp_path / 'work'}, connect to port 53, connect to port 443" in shown
 
 
-def test_a_tool_that_is_not_confined_is_shown_as_that(home, make_tool):
+def test_show_marks_unconfined_tool(home, make_tool):
     tools = make_tool("reader", "def run(params): return 'yes'")
     [tool] = home.json("bridge", "show", tools, "--no-confinement")["tools"]
     assert tool["may_touch"]["confined"] is False
     shown = home.run("bridge", "show", tools, "--no-confinement").stdout
-    assert "may touch  all that you may: it is not confined" in shown
+    assert "may touch  everything that you can access (no sandbox)" in shown
 
 
-def test_a_folder_with_keys_is_not_opened(home, make_tool):
+def test_folder_with_keys_is_rejected(home, make_tool):
     tools = make_tool("reader", "def run(params): return 'yes'")
     home.data.mkdir(parents=True)
     for option in ("--read", "--write", "--workspace"):
         assert home.fails("bridge", "show", tools, option, home.data) == (2, "keys_opened")
 
 
-def test_where_nothing_can_be_confined_tools_are_refused_until_it_is_typed(
-    home, make_tool, monkeypatch
-):
+def test_tools_are_refused_without_sandbox_support(home, make_tool, monkeypatch):
     monkeypatch.setattr(confine, "is_there", lambda: False)
     tools = make_tool("reader", "def run(params): return 'yes'")
     assert home.fails("bridge", "show", tools) == (2, "confinement_unavailable")
@@ -168,7 +166,7 @@ def test_where_nothing_can_be_confined_tools_are_refused_until_it_is_typed(
 
 
 @pytest.mark.parametrize("name", ["NEXUS_TOOLS_PASSPHRASE", "NEXUS_TOOLS_SECRET"])
-def test_what_opens_your_keys_cannot_be_shared(home, make_tool, name):
+def test_wallet_variables_cannot_be_shared(home, make_tool, name):
     tools = make_tool("reader", "def run(params): return 'yes'")
     shared = ("--share-env", "HOME", "--share-env", name)
     assert home.fails("bridge", "show", tools, *shared) == (2, "keys_opened")

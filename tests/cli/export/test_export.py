@@ -56,7 +56,7 @@ def fqns(result):
 # --- From the registry
 
 
-def test_a_tool_is_exported_by_its_fqn(user):
+def test_export_by_fqn(user):
     assert user.json("export", "--format", "openai", ADD) == [
         {
             "type": "function",
@@ -77,19 +77,19 @@ def test_a_tool_is_exported_by_its_fqn(user):
         ("--exclude", "old"),
     ],
 )
-def test_every_value_of_a_repeated_option_counts(user, options):
+def test_repeated_option_combines_values(user, options):
     exported = user.json("export", "--format", "mcp", *options)
     assert fqns(exported) == [ADD, "xyz.test.text.cut@1"]
 
 
 @pytest.mark.parametrize("option", ["--owner", "--search"])
-def test_an_option_that_counts_once_is_not_dropped_in_silence(user, option):
+def test_duplicate_single_option_is_rejected(user, option):
     result = user.run("export", "--format", "mcp", option, "one", option, "two")
     assert result.code == 2
     assert "more than once" in result.stderr
 
 
-def test_all_active_tools_are_exported(user):
+def test_all_exports_active_tools(user):
     exported = user.json("export", "--format", "mcp", "--all")
     assert fqns(exported) == [ADD, "xyz.test.text.cut@1"]
 
@@ -102,35 +102,35 @@ def test_all_active_tools_are_exported(user):
         (("--search", "no such text"), []),
     ],
 )
-def test_tools_are_chosen_by_domain_and_text(user, options, found):
+def test_export_selects_by_domain_and_text(user, options, found):
     assert fqns(user.json("export", "--format", "mcp", *options)) == found
 
 
-def test_tools_are_chosen_by_their_owner(seller, stranger):
+def test_export_selects_by_owner(seller, stranger):
     address = str(seller.wallet.signer().address)
     assert len(stranger.json("export", "--format", "mcp", "--owner", address)["tools"]) == 2
     assert stranger.json("export", "--format", "mcp", "--owner", "stranger")["tools"] == []
 
 
-def test_a_tool_out_of_use_is_exported_with_a_warning(user):
+def test_inactive_tool_is_exported_with_warning(user):
     result = user.run("export", "--format", "anthropic", "xyz.test.old.add@1")
     assert (result.code, len(result.document)) == (0, 1)
     assert "xyz.test.old.add@1 is unregistered" in result.stderr
 
 
-def test_an_unknown_tool_is_not_found(user):
+def test_unknown_tool_is_not_found(user):
     assert user.fails("export", "--format", "openai", "xyz.test.no.add@1") == (3, "tool_unknown")
 
 
 @pytest.mark.parametrize(
     "arguments", [(), (ADD, "--all"), (ADD, "--search", "x"), ("--all", "--domain", "xyz.test")]
 )
-def test_it_has_to_be_clear_which_tools_are_meant(user, arguments):
+def test_export_needs_a_selection(user, arguments):
     result = user.fails("export", "--format", "openai", *arguments)
     assert result == (2, "selection_unclear")
 
 
-def test_a_document_without_tools_is_told_of(user):
+def test_empty_export_warns(user):
     result = user.run("export", "--format", "openai", "--only", "nonsense")
     assert (result.code, result.document) == (0, [])
     assert "no active tool fits" in result.stderr
@@ -147,14 +147,14 @@ def offline(home, meta_file):
 
 
 @pytest.mark.parametrize("system", FORMATS)
-def test_every_format_is_printed_as_json(offline, system):
+def test_every_format_prints_json(offline, system):
     result = offline("--format", system)
     assert result.code == 0
     assert isinstance(result.document, list | dict)
 
 
 @pytest.mark.parametrize("system", ["openapi", "unstract"])
-def test_functions_on_chain_are_skipped_where_http_is_needed(offline, system):
+def test_on_chain_tools_are_skipped_for_http_formats(offline, system):
     result = offline("--format", system, "--names", ON_CHAIN["fqn"])
     assert (result.code, result.document) == (0, {})
     assert "xyz.test.move.add@1 is skipped" in result.stderr
@@ -166,13 +166,13 @@ def test_definitions_are_read_from_stdin(home):
     assert fqns(result.document) == [ADD]
 
 
-def test_tools_of_a_file_are_chosen_by_fqn(offline):
+def test_file_definitions_are_selected_by_fqn(offline):
     assert fqns(offline("--format", "mcp", ADD).document) == [ADD]
     result = offline("--format", "mcp", "xyz.test.no.add@1", "--json")
     assert (result.code, result.error["code"]) == (3, "tool_unknown")
 
 
-def test_the_table_of_names_is_printed_instead(offline):
+def test_names_option_prints_mapping(offline):
     assert offline("--format", "openai", ADD, "--names").document == {
         NAME: {
             "fqn": ADD,
@@ -184,27 +184,27 @@ def test_the_table_of_names_is_printed_instead(offline):
     }
 
 
-def test_strict_schemas_are_asked_for(offline):
+def test_strict_option_uses_strict_schemas(offline):
     [tool] = offline("--format", "openai-responses", "--strict", ADD).document
     assert tool["strict"] is True
     assert tool["parameters"]["required"] == ["a"]
 
 
-def test_why_a_schema_is_not_strict_is_said_on_stderr(home, meta_file):
+def test_non_strict_schema_warns_with_reason(home, meta_file):
     path = meta_file(document(ADD, input_schema={"type": "object", "properties": {"a": {}}}))
     result = home.run("export", "--from-meta", path, "--format", "openai", "--strict")
     assert "strict" not in result.document[0]["function"]
     assert f"{ADD} cannot be strict: /properties/a" in result.stderr
 
 
-def test_the_document_is_written_to_a_file(offline, tmp_path):
+def test_out_option_writes_file(offline, tmp_path):
     result = offline("--format", "openai", "--out", tmp_path / "tools.json", ADD)
     assert (result.code, result.stdout) == (0, "")
     [tool] = json.loads((tmp_path / "tools.json").read_text())
     assert tool["function"]["name"] == NAME
 
 
-def test_tools_of_unstract_are_folders_by_their_names(offline, tmp_path):
+def test_unstract_export_writes_folders(offline, tmp_path):
     result = offline("--format", "unstract", "--out", tmp_path / "tools", "--json")
     assert result.code == 0, result.stderr
     assert result.document[ADD] == str(tmp_path / "tools" / NAME)
@@ -226,6 +226,6 @@ def test_tools_of_unstract_are_folders_by_their_names(offline, tmp_path):
         (("--format", "toml"), "usage"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(offline, arguments, code):
+def test_incompatible_options_are_rejected(offline, arguments, code):
     result = offline(*arguments, "--json")
     assert (result.code, result.error["code"]) == (2, code)

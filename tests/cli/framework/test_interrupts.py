@@ -20,7 +20,7 @@ class Interrupted(io.BytesIO):
         return b"{}"
 
 
-def test_ctrl_c_ends_the_reading_of_stdin_at_once(monkeypatch):
+def test_ctrl_c_interrupts_reading_stdin(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Interrupted()))
     read = []
 
@@ -32,14 +32,14 @@ def test_ctrl_c_ends_the_reading_of_stdin_at_once(monkeypatch):
     assert read == []
 
 
-def test_afterwards_ctrl_c_does_what_it_did_before(monkeypatch):
+def test_interruptible_restores_signal_handler(monkeypatch):
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
     assert read_bytes("-") == b"{}"
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_ctrl_c_before_a_command_begins_prints_no_warning(home, monkeypatch):
+def test_ctrl_c_before_start_prints_no_warning(home, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 

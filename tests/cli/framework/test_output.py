@@ -13,7 +13,7 @@ from nexus_tools.sui.support.untrusted_text import is_displayable
 HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red] \u202edne eht"
 
 
-def test_a_strangers_text_cannot_control_the_terminal(capsys):
+def test_untrusted_text_cannot_control_terminal(capsys):
     Output().record({"description": HOSTILE})
     Output().table([{"description": HOSTILE}], {"description": "Description"}, empty="")
     printed = capsys.readouterr().out
@@ -21,7 +21,7 @@ def test_a_strangers_text_cannot_control_the_terminal(capsys):
     assert printed.count("[red]tool[/red]") == 2
 
 
-def test_words_that_do_not_fit_into_a_narrow_table_are_not_broken(capsys, monkeypatch):
+def test_narrow_table_keeps_words_whole(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     ids = [f"0x{digit * 64}" for digit in "ab"]
@@ -32,7 +32,7 @@ def test_words_that_do_not_fit_into_a_narrow_table_are_not_broken(capsys, monkey
     assert lines[4] == f"  Address  {ids[1]}"
 
 
-def test_a_narrow_table_whose_words_fit_stays_a_table(capsys, monkeypatch):
+def test_narrow_table_wraps_cells(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     rows = [{"alias": "leader", "what": "a sentence of many words goes on in the next line"}]
@@ -83,21 +83,21 @@ def test_table_is_printed_as_records_when_another_one_has_no_room(capsys):
     assert capsys.readouterr().out == "  Tool  xyz.a@1\n\n"
 
 
-def test_with_json_the_text_stays_as_it_is_and_controls_no_terminal_either(capsys):
+def test_json_keeps_text_and_escapes_control_characters(capsys):
     Output(as_json=True).record({"description": HOSTILE})
     printed = capsys.readouterr().out
     assert json.loads(printed) == {"description": HOSTILE}
     assert not set(printed) & set("\x1b\x07\r\u202e")
 
 
-def test_an_empty_table_says_so_on_stderr(capsys):
+def test_empty_table_prints_message_on_stderr(capsys):
     Output().table([], {"fqn": "FQN"}, empty="no tool is registered")
     assert capsys.readouterr() == ("", "no tool is registered\n")
     Output(as_json=True).table([], {"fqn": "FQN"}, empty="no tool is registered")
     assert capsys.readouterr() == ("[]\n", "")
 
 
-def test_quiet_prints_results_only(capsys):
+def test_quiet_prints_only_results(capsys):
     output = Output(quiet=True)
     output.done("done")
     output.note("note")
@@ -105,18 +105,18 @@ def test_quiet_prints_results_only(capsys):
     assert capsys.readouterr() == ("  a  1\n", "")
 
 
-def test_what_is_missing_has_no_line(capsys):
+def test_record_omits_missing_values(capsys):
     Output().record({"a": None, "b": False, "c": []})
     assert capsys.readouterr().out == "  b  no\n  c  none\n"
 
 
-def test_a_question_that_nobody_can_answer_is_wrong_usage(monkeypatch):
+def test_confirm_needs_terminal_or_yes(monkeypatch):
     with pytest.raises(click.UsageError, match="--yes"):
         Output(as_json=True).confirm("Lock 1 SUI?", yes=False)
     Output(as_json=True).confirm("Lock 1 SUI?", yes=True)
 
 
-def test_a_list_of_words_is_written_without_brackets(capsys):
+def test_list_is_printed_without_brackets(capsys):
     Output().record({"names": ["one", "two"], "numbers": [1, 2]})
     assert capsys.readouterr().out == "  names    one, two\n  numbers  [1, 2]\n"
 
@@ -141,14 +141,14 @@ def test_tables_and_records_show_untrusted_text_without_terminal_control(capsys)
     assert "\nerror: forged" not in shown
 
 
-def test_json_is_exact_and_displayable(capsys):
+def test_json_is_exact_and_safe_to_display(capsys):
     Output(as_json=True).document({"a": ATTACK})
     shown = capsys.readouterr().out
     assert is_displayable(shown.replace("\n", ""))
     assert json.loads(shown) == {"a": ATTACK}
 
 
-def test_no_line_of_a_message_looks_like_one_of_ours(capsys):
+def test_untrusted_lines_are_marked(capsys):
     text = (
         "0x1::evil::run aborts: paid\n\n✓ refunded 3 SUI\n  your wallet is locked: `rm`\r\nerror: x"
     )
@@ -159,7 +159,7 @@ def test_no_line_of_a_message_looks_like_one_of_ours(capsys):
     assert all(line.startswith("  | ") for line in others)
 
 
-def test_commands_in_quoted_text_are_not_completed(capsys):
+def test_commands_in_untrusted_text_stay_unchanged(capsys):
     root = click.Context(cli, info_name="nexus-tools")
     with click.Context(cli.get_command(root, "ask"), parent=root) as context:
         context.params = {"wallet_name": "bob", "network_name": "mainnet"}

@@ -5,7 +5,7 @@ import subprocess
 from nexus_tools.cli.framework import own_command
 
 
-def test_a_module_of_the_working_directory_is_not_taken_for_the_librarys(tmp_path):
+def test_child_process_ignores_modules_in_working_directory(tmp_path):
     for name in ("json", "nexus_tools"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger')")
     done = subprocess.run(

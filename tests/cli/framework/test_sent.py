@@ -29,9 +29,9 @@ async def stopped(verb, *, sent):
             await sending
 
 
-async def test_an_interruption_before_sending_says_that_nothing_was_sent(capsys):
+async def test_interruption_before_sending_reports_nothing_sent(capsys):
     await stopped("schedule create", sent=False)
-    assert "stopped before the transaction was sent" in capsys.readouterr().err
+    assert "interrupted before the transaction was sent" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ async def test_an_interruption_before_sending_says_that_nothing_was_sent(capsys)
         ("workflow run", "nexus-tools workflow executions"),
         ("workflow publish", "nexus-tools workflow list"),
         ("package upgrade execute", "nexus-tools package upgrade show"),
-        ("package publish", "the same command goes on from there"),
+        ("package publish", "run the same command again"),
         ("tool register", "nexus-tools status"),
         ("bridge register", "nexus-tools status"),
     ],
 )
-async def test_an_interruption_names_the_digest_and_the_lookup(capsys, verb, lookup):
+async def test_interruption_names_digest_and_lookup_command(capsys, verb, lookup):
     await stopped(verb, sent=True)
     told = capsys.readouterr().err
-    assert "the transaction D1G was sent" in told
+    assert "transaction D1G was sent" in told
     assert lookup in told

@@ -66,14 +66,14 @@ def at_once(monkeypatch):
 
 
 @pytest.mark.usefixtures("at_once")
-def test_what_takes_long_is_told_and_leaves_a_clean_terminal():
+def test_spinner_shows_and_clears_for_long_operations():
     with on_a_terminal() as screen, Output().progress("asking the network"):
         screen.wait_for("asking the network")
     assert SHOW_CURSOR in str(screen)
 
 
 @pytest.mark.usefixtures("at_once")
-def test_ctrl_c_leaves_a_clean_terminal():
+def test_ctrl_c_clears_spinner():
     def interrupted():
         with Output().progress("asking the network"):
             screen.wait_for("asking the network")
@@ -84,13 +84,13 @@ def test_ctrl_c_leaves_a_clean_terminal():
     assert SHOW_CURSOR in str(screen)
 
 
-def test_what_ends_soon_is_not_told():
+def test_spinner_stays_hidden_for_short_operations():
     with on_a_terminal() as screen, Output().progress("asking the network"):
         pass
     assert str(screen) == ""
 
 
-def test_short_steps_that_make_a_long_silence_are_told(monkeypatch):
+def test_spinner_shows_for_many_short_steps(monkeypatch):
     now_s = 100.0
     monkeypatch.setattr("nexus_tools.cli.framework.output.output.perf_counter", lambda: now_s)
     output = Output()
@@ -106,14 +106,14 @@ def test_short_steps_that_make_a_long_silence_are_told(monkeypatch):
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("output", [Output(as_json=True), Output(quiet=True)])
-def test_programs_are_not_told(output):
+def test_spinner_stays_hidden_for_json(output):
     with on_a_terminal() as screen, output.progress("asking the network"):
         pass
     assert str(screen) == ""
 
 
 @pytest.mark.usefixtures("at_once")
-def test_where_nobody_watches_nothing_is_drawn(capsys):
+def test_spinner_stays_hidden_without_terminal(capsys):
     with Output().progress("asking the network"):
         pass
     assert capsys.readouterr() == ("", "")

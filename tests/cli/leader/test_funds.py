@@ -24,7 +24,7 @@ def command_in(text):
     return command
 
 
-def test_all_commands_name_the_same_funding_and_it_suffices(poor):
+def test_funding_command_is_consistent_and_sufficient(poor):
     user, registered = poor
     command = command_in(registered)
     assert command_in(user.run("status").stderr) == command

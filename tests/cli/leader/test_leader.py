@@ -24,7 +24,7 @@ def state(user):
     return row["state"]
 
 
-def test_a_leader_is_registered_and_active_under_the_name_of_the_key(author):
+def test_register_activates_leader_named_like_key(author):
     before = balance(author)
     document = author.json("leader", "register", "--yes")
     assert document["events"] == ["LeaderRegistered", "CollateralLocked", "LeaderActivityChanged"]
@@ -35,31 +35,31 @@ def test_a_leader_is_registered_and_active_under_the_name_of_the_key(author):
     author.json("leader", "unregister", "--yes")
 
 
-def test_who_registered_a_leader_is_told_how_its_worker_lets_it_work(author, chain):
+def test_register_prints_run_command_of_worker(author, chain):
     chain.fund(author.wallet.signer().address, 10 * 10**9)
     author.wallet.new("machine")
     run = "`nexus-tools leader run"
     told = author.run("leader", "register", "--inactive", "--yes").stderr
-    assert f"{run} --allow-loopback` lets it work" in told
+    assert f"{run} --allow-loopback`" in told
     named = ("leader", "register", "--inactive", "--yes", "--worker", "machine")
     told = author.run(*named, "--name", "other").stderr
-    assert f"{run} --wallet machine --allow-loopback` lets it work" in told
+    assert f"{run} --wallet machine --allow-loopback`" in told
 
 
-def test_who_runs_a_leader_with_a_wrong_key_is_told_which_keys_work(author, leader):
+def test_run_with_wrong_key_names_worker_keys(author, leader):
     author.wallet.new("idle")
     refused = author.run("leader", "run", "--wallet", "idle")
     assert refused.code == 3
     command = "`nexus-tools leader run --wallet author --allow-loopback`"
-    assert f"keys of yours work for leaders: {command}" in refused.stderr
+    assert f"Other keys of yours are workers of leaders. Run {command}" in refused.stderr
 
 
-def test_without_loopback_a_leader_of_a_localnet_warns(author, leader):
+def test_run_warns_without_loopback_on_localnet(author, leader):
     line = author.daemon("no_loopback", "leader", "run", "--log-format", "json").line
     assert json.loads(line)["allow"] == "--allow-loopback"
 
 
-def test_a_leader_begins_and_ceases_to_be_responsible(author, leader):
+def test_activate_and_deactivate_change_state(author, leader):
     assert state(author) == "inactive"
     author.json("leader", "activate", "--yes")
     assert state(author) == "active"
@@ -69,7 +69,7 @@ def test_a_leader_begins_and_ceases_to_be_responsible(author, leader):
     assert author.fails("leader", "deactivate", "--yes") == (4, "not_active")
 
 
-def test_the_collateral_comes_back_after_the_delay(author, leader):
+def test_claim_returns_collateral_after_delay(author, leader):
     assert author.fails("leader", "claim", "--yes") == (4, "not_unregistered")
     gone = author.json("leader", "unregister", "--yes")
     assert gone["claimable_at_ms"] > 0
@@ -88,20 +88,20 @@ def test_the_collateral_comes_back_after_the_delay(author, leader):
     assert state(author) == "inactive"
 
 
-def test_an_unregistration_can_be_taken_back(author, leader):
+def test_cancel_unregister_restores_leader(author, leader):
     author.json("leader", "unregister", "--yes")
     author.json("leader", "cancel-unregister", "--yes")
     assert state(author) == "inactive"
     assert author.fails("leader", "top-up", "--yes") == (4, "nothing_to_top_up")
 
 
-def test_without_a_leader_a_command_says_how_to_get_one(author):
+def test_missing_leader_hints_at_register(author):
     result = author.run("leader", "activate", "--yes", "--json")
     assert (result.code, result.error["code"]) == (3, "leader_missing")
     assert "leader register" in result.error["hint"]
 
 
-def test_collateral_that_the_wallet_cannot_pay_is_said_in_words(author, leader):
+def test_register_reports_insufficient_funds(author, leader):
     result = author.run("leader", "register", "--name", "second", "--yes", "--json")
     assert (result.code, result.error["code"]) == (4, "not_enough_sui")
 
@@ -114,7 +114,7 @@ def test_collateral_that_the_wallet_cannot_pay_is_said_in_words(author, leader):
         (1_000_000_000, ("tool", "register", "--from-meta", "-")),
     ],
 )
-def test_what_leaves_too_little_for_gas_is_refused_before_it_is_sent_or_works(
+def test_register_keeps_enough_sui_for_gas(
     new_home, publisher, chain, definition, *, locked_mist, verb, extra_mist
 ):
     user = new_home(f"user{extra_mist}", publisher)
@@ -131,7 +131,7 @@ def test_what_leaves_too_little_for_gas_is_refused_before_it_is_sent_or_works(
     assert result.error["details"]["available_mist"] == locked_mist + extra_mist
 
 
-def test_what_is_there_and_needed_and_lacking_is_named(new_home, publisher, chain):
+def test_insufficient_funds_error_names_amounts(new_home, publisher, chain):
     user = new_home("poor", publisher)
     chain.fund(user.wallet.signer().address, 10_000_500_000)
     message = user.run("leader", "register", "--yes", "--json").error["message"]
@@ -139,7 +139,7 @@ def test_what_is_there_and_needed_and_lacking_is_named(new_home, publisher, chai
     assert ": 10 SUI and up to 0.0" in message
 
 
-def test_among_several_leaders_one_has_to_be_named(author, leader, chain):
+def test_ambiguous_leader_is_rejected(author, leader, chain):
     chain.fund(author.wallet.signer().address, 20 * 10**9)
     second = author.json("leader", "register", "--inactive", "--yes")["leader"]
     result = author.run("leader", "activate", "--yes", "--json")
@@ -156,7 +156,7 @@ def test_register_sends_nothing_when_the_name_is_registered(author, leader):
     assert (again["leader"], again["digest"], again["active"]) == (leader, None, False)
     said = author.run("leader", "register", "--name", "mine")
     assert said.code == 0
-    assert "the leader mine is registered already, nothing was sent" in said.stderr
+    assert "the leader mine is already registered, nothing was sent" in said.stderr
     assert f"nexus-tools leader activate --leader {leader}" in said.stderr
     assert balance(author) == before
     [row] = author.json("leader", "status")
@@ -167,21 +167,21 @@ def test_register_names_the_other_leader_before_it_asks(author, leader, chain):
     chain.fund(author.wallet.signer().address, 20 * 10**9)
     asked = author.run("leader", "register", "--name", "second")
     assert asked.code == 2
-    assert f"You own the leader mine ({leader}) already. Register the leader second" in asked.stderr
+    assert f"You already own the leader mine ({leader}). Register the leader second" in asked.stderr
     told = author.run("leader", "register", "--name", "second", "--inactive", "--yes")
-    assert f"You own the leader mine ({leader}) already." in told.stderr
+    assert f"You already own the leader mine ({leader})." in told.stderr
     again = author.json("leader", "activate", "--leader", "second", "--yes")
     assert again["leader"] != leader
 
 
-def test_register_says_how_to_bring_an_unregistered_leader_back(author, leader):
+def test_register_hints_at_cancel_unregister(author, leader):
     author.json("leader", "unregister", "--yes")
     result = author.run("leader", "register", "--name", "mine", "--yes", "--json")
     assert (result.code, result.error["code"]) == (4, "leader_gone")
     assert f"leader cancel-unregister --leader {leader}" in result.error["hint"]
 
 
-def test_a_dry_run_registers_nothing(author):
+def test_dry_run_registers_nothing(author):
     before = balance(author)
     document = author.json("leader", "register", "--dry-run")
     assert (document["dry_run"], document["digest"]) == (True, None)
@@ -190,7 +190,7 @@ def test_a_dry_run_registers_nothing(author):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_daemon_says_that_it_works_and_ends_cleanly(author, leader, number):
+def test_daemon_logs_ready_and_stops_cleanly(author, leader, number):
     daemon = author.daemon("works", "leader", "run", "--health-port", "0", "--log-format", "json")
     works = json.loads(daemon.line)
     assert (works["event"], works["leader"]) == ("works", leader)
@@ -201,17 +201,17 @@ def test_the_daemon_says_that_it_works_and_ends_cleanly(author, leader, number):
     assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == ["stopped"]
 
 
-def test_a_daemon_without_health_says_nothing_of_it(author, leader):
+def test_daemon_without_health_port_logs_no_health(author, leader):
     daemon = author.daemon("works", "leader", "run", "--log-format", "json")
     assert "health" not in json.loads(daemon.line)
 
 
-def test_for_people_it_says_that_it_works(author, leader):
+def test_daemon_prints_ready_message(author, leader):
     daemon = author.daemon("✓", "leader", "run", "--health-port", "0", "--log-format", "text")
     assert f"the leader {leader} works, health at http://127.0.0.1:" in daemon.line
 
 
-def test_whoever_reads_the_log_as_json_finds_errors_as_json(author, leader):
+def test_json_log_contains_errors_as_json(author, leader):
     author.daemon("works", "leader", "run")
     second = author.spawn("leader", "run", "--log-format", "json")
     *_, last = map(json.loads, second.stderr.splitlines())
@@ -219,13 +219,13 @@ def test_whoever_reads_the_log_as_json_finds_errors_as_json(author, leader):
     assert (last["event"], last["code"], last["level"]) == ("ended", "journal_locked", "error")
 
 
-def test_health_can_be_served_elsewhere_and_who_runs_it_is_warned(author, leader):
+def test_public_health_host_warns(author, leader):
     options = ("--health-host", "0.0.0.0", "--health-port", "0", "--log-format", "json")
     daemon = author.daemon("health_is_public", "leader", "run", *options)
     assert json.loads(daemon.line)["url"].startswith("http://0.0.0.0:")
 
 
-def test_the_journal_is_in_the_data_directory_and_belongs_to_one_daemon(author, leader):
+def test_journal_is_locked_by_one_daemon(author, leader):
     author.daemon("works", "leader", "run")
     journal = author.data / "leaders" / f"{leader}.sqlite"
     assert journal.is_file()
@@ -233,7 +233,7 @@ def test_the_journal_is_in_the_data_directory_and_belongs_to_one_daemon(author, 
     assert (second.code, second.error["code"]) == (2, "journal_locked")
 
 
-def test_the_environment_sets_what_no_option_says(author, leader, tmp_path):
+def test_environment_sets_config(author, leader, tmp_path):
     journal = tmp_path / "elsewhere.sqlite"
     author.daemon("works", "leader", "run", NEXUS_TOOLS_LEADER_JOURNAL=str(journal))
     assert journal.is_file()
@@ -247,24 +247,24 @@ def test_the_environment_sets_what_no_option_says(author, leader, tmp_path):
         (["--storage", "walrus"], "storages"),
     ],
 )
-def test_a_setting_out_of_bounds_is_named(author, leader, options, word):
+def test_out_of_range_setting_is_named(author, leader, options, word):
     result = author.run("leader", "run", *options, "--json")
     assert (result.code, result.error["code"]) == (2, "config_invalid")
     assert word in result.error["message"]
 
 
-def test_whoever_is_no_worker_of_a_leader_cannot_run_it(stranger, leader):
+def test_run_rejects_key_without_leader(stranger, leader):
     assert stranger.fails("leader", "run", "--leader", leader)[0] == 8
     assert stranger.fails("leader", "run") == (3, "leader_missing")
 
 
-def test_a_worker_runs_the_leader_of_another(author, stranger, leader):
+def test_worker_runs_leader_of_other_owner(author, stranger, leader):
     author.json("leader", "worker", "add", stranger.wallet.signer().address, "--yes")
     daemon = stranger.daemon("works", "leader", "run", "--log-format", "json")
     assert json.loads(daemon.line)["leader"] == leader
 
 
-def test_several_keys_work_for_one_leader(author, chain, leader):
+def test_leader_runs_with_several_workers(author, chain, leader):
     account, _ = author.wallet.new("second")
     chain.fund(account.address, 10**9)
     author.json("leader", "worker", "add", "second", "--yes")
@@ -287,9 +287,7 @@ async def away(author, chain):
         yield proxy
 
 
-async def test_the_daemon_waits_for_its_node_and_is_alive_and_not_ready(
-    author, leader, away, free_tcp_port
-):
+async def test_daemon_is_not_ready_while_node_is_unreachable(author, leader, away, free_tcp_port):
     health = f"http://127.0.0.1:{free_tcp_port}"
     port = str(free_tcp_port)
     daemon = author.daemon("not_ready", "leader", "run", "--json", "--health-port", port)
@@ -309,7 +307,7 @@ def line_with(word, stream):
     return next(line for line in stream if word in line)
 
 
-async def test_ctrl_c_ends_a_daemon_that_waits_for_its_node(author, leader, away):
+async def test_ctrl_c_stops_daemon_waiting_for_node(author, leader, away):
     ended = author.daemon("not_ready", "leader", "run", "--json").end(signal.SIGINT)
     assert ended.code == 130
     assert "Traceback" not in ended.stderr

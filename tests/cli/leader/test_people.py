@@ -22,7 +22,7 @@ def status(user):
     return row
 
 
-def test_workers_are_added_listed_with_their_balance_and_removed(author, stranger, leader):
+def test_worker_add_list_and_remove(author, stranger, leader):
     address = str(stranger.wallet.signer().address)
     own = author.json("wallet", "show")["address"]
     author.json("leader", "worker", "add", address, "--yes")
@@ -36,13 +36,13 @@ def test_workers_are_added_listed_with_their_balance_and_removed(author, strange
     assert author.fails("leader", "worker", "remove", address, "--yes") == (3, "not_listed")
 
 
-def test_workers_may_be_named_at_the_registration(author):
+def test_register_with_workers(author):
     account, _ = author.wallet.new("machine")
     author.json("leader", "register", "--worker", "machine", "--yes")
     assert status(author)["workers"] == [str(account.address)]
 
 
-def test_only_the_owner_changes_workers_and_keys(author, stranger, leader, key):
+def test_only_owner_changes_workers_and_keys(author, stranger, leader, key):
     worker = stranger.wallet.signer().address
     author.json("leader", "worker", "add", worker, "--yes")
     for verb in (("worker", "add", f"0x{0xABC:064x}"), ("key", "add", key), ("deactivate",)):
@@ -50,7 +50,7 @@ def test_only_the_owner_changes_workers_and_keys(author, stranger, leader, key):
         assert refused == (8, "not_owner")
 
 
-def test_keys_are_added_by_file_or_public_half_listed_and_removed(author, leader, key, tmp_path):
+def test_key_add_list_and_remove(author, leader, key, tmp_path):
     public_key = author.json("leader", "key", "show", key)["public_key"]
     assert author.json("leader", "key", "add", key, "--yes")["public_key"] == public_key
     other = tmp_path / "other.pem"
@@ -64,13 +64,11 @@ def test_keys_are_added_by_file_or_public_half_listed_and_removed(author, leader
     assert refused == (3, "unknown_key")
 
 
-def test_a_key_that_is_none_is_refused(author, leader):
+def test_invalid_key_is_rejected(author, leader):
     assert author.fails("leader", "key", "add", "ed25519:00", "--yes") == (7, "public_key_invalid")
 
 
-def test_a_leader_is_offered_and_taken_over_without_workers_and_keys_of_before(
-    author, stranger, leader, key
-):
+def test_accept_transfers_leader_and_removes_workers_and_keys(author, stranger, leader, key):
     author.json("leader", "key", "add", key, "--yes")
     address = str(stranger.wallet.signer().address)
     assert stranger.fails("leader", "accept", "--yes") == (3, "leader_missing")
@@ -88,16 +86,14 @@ def test_a_leader_is_offered_and_taken_over_without_workers_and_keys_of_before(
     assert author.json("leader", "status") == []
 
 
-def test_an_offer_is_taken_back(author, stranger, leader):
+def test_offer_can_be_cancelled(author, stranger, leader):
     author.json("leader", "offer", stranger.wallet.signer().address, "--yes")
     author.json("leader", "offer", "--cancel", "--yes")
     assert status(author)["offered"] is None
     assert stranger.fails("leader", "accept", "--leader", leader, "--yes") == (8, "not_offered")
 
 
-def test_everybody_sees_the_leaders_and_those_that_a_tool_accepts(
-    stranger, leader, registered, carrier
-):
+def test_list_shows_all_and_accepted_leaders(stranger, leader, registered, carrier):
     rows = {row["leader"]: row for row in stranger.json("leader", "list")}
     assert rows.keys() >= {leader, carrier}
     mine = rows[leader]
@@ -108,18 +104,18 @@ def test_everybody_sees_the_leaders_and_those_that_a_tool_accepts(
     assert [row["leader"] for row in accepted] == [carrier]
 
 
-def test_the_status_of_ones_own_has_no_leader_of_others(author, stranger, leader):
+def test_status_shows_only_own_leaders(author, stranger, leader):
     assert author.json("leader", "status", "--leader", "mine")[0]["leader"] == leader
     assert stranger.fails("leader", "status", "--leader", "mine") == (3, "unknown_leader")
 
 
-def test_a_list_of_the_active_ones_has_no_others(author, leader):
+def test_list_active_hides_inactive_leaders(author, leader):
     author.json("leader", "deactivate", "--yes")
     active = author.json("leader", "list", "--active")
     assert leader not in [row["leader"] for row in active]
     assert len(author.json("leader", "list", "--limit", "1")) == 1
 
 
-def test_people_read_what_a_leader_did(author, leader):
+def test_list_prints_track_record(author, leader):
     shown = author.run("leader", "list").stdout
     assert all(word in shown for word in ("Settled", "Failed", "Missed", "Latency", "mine"))

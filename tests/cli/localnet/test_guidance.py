@@ -2,7 +2,7 @@
 
 
 def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
-    keep = "`nexus-tools localnet start --state FOLDER` keeps one through restarts"
+    keep = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
     start = ("localnet", "start", "--detach", "--port", "0", "--name", "kept")
     first = home.spawn(*start).stderr
     assert f"a new chain, in memory until it stops: {keep}" in first
@@ -12,7 +12,7 @@ def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
     home.json("localnet", "faucet", *network)
     home.json("package", "publish", "--yes", *network)
     assert (
-        f"its chain was in memory, and ended with it: {keep}"
+        f"its chain was in memory and is lost. {keep}"
         in home.run("localnet", "stop", *network).stderr
     )
     assert "that of your last localnet ended with it" in home.spawn(*start).stderr
@@ -27,4 +27,4 @@ def test_the_faucet_of_a_localnet_that_is_not_running_names_how_to_start_it(home
     home.json("wallet", "new", "author")
     error = home.run("localnet", "faucet", "--json", NEXUS_TOOLS_LOCALNET_PORT="1").error
     assert error["code"] == "faucet_failed"
-    assert error["hint"] == "`nexus-tools localnet start --detach` starts a localnet"
+    assert error["hint"] == "Run `nexus-tools localnet start --detach` to start a localnet."

@@ -43,14 +43,14 @@ def process_end(pid):
         os.close(descriptor)
 
 
-def test_a_detached_localnet_listens_and_is_found_by_commands(detached):
+def test_detached_localnet_is_found_by_commands(detached):
     status = detached.json("localnet", "status")
     assert status["pid"] == detached.pid
     network = detached.json("network", "show")
     assert (network["url"], network["chain_id"]) == (status["url"], status["chain_id"])
 
 
-def test_there_is_one_localnet_for_a_user(detached):
+def test_second_default_localnet_is_rejected(detached):
     again = detached.spawn("localnet", "start", "--port", "0", "--detach", "--json")
     assert (again.code, again.error["code"]) == (4, "localnet_running")
     assert detached.json("localnet", "status")["pid"] == detached.pid
@@ -65,26 +65,26 @@ def test_stop_waits_until_the_localnet_has_ended(detached):
     assert detached.fails("network", "show", NEXUS_TOOLS_LOCALNET_PORT="1")[0] == 6
 
 
-def test_the_faucet_gives_exactly_the_amount_to_the_wallet(detached):
+def test_faucet_sends_exact_amount(detached):
     address = detached.json("wallet", "new", "author")["address"]
     given = detached.json("localnet", "faucet", "--amount", "100.25")
     assert (given["address"], given["amount_mist"]) == (address, 100_250_000_000)
     assert detached.json("wallet", "show")["balance_mist"] == 100_250_000_000
 
 
-def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
+def test_faucet_sends_default_amount_to_address(detached):
     given = detached.json("localnet", "faucet", f"0x{7:064x}")
     assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 1_000_000_000_000)
     assert len(given["digests"]) == 1
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
 
 
-def test_an_address_is_printed_with_its_leading_zeros_as_others_print_it(detached):
+def test_address_keeps_leading_zeros(detached):
     address = "0x0" + 63 * "7"
     assert f" SUI sent to {address}\n" in detached.run("localnet", "faucet", address).stderr
 
 
-def test_the_faucet_gives_to_a_key_by_its_alias(detached):
+def test_faucet_accepts_alias(detached):
     account, _ = detached.wallet.new("leader")
     given = detached.json("localnet", "faucet", "leader")
     assert given["address"] == str(account.address)
@@ -92,27 +92,27 @@ def test_the_faucet_gives_to_a_key_by_its_alias(detached):
 
 
 @pytest.mark.parametrize("amount", ["0", "1000001"])
-def test_an_amount_that_the_faucet_does_not_give_is_said_so(detached, amount):
+def test_faucet_rejects_invalid_amount(detached, amount):
     result = detached.run("localnet", "faucet", f"0x{7:064x}", "--amount", amount, "--json")
     assert (result.code, result.error["code"]) == (6, "faucet_failed")
-    assert "amount_mist is no whole number from 1 to" in result.error["message"]
+    assert "amount_mist must be an integer from 1 to" in result.error["message"]
 
 
-def test_time_passes_when_the_clock_is_advanced(detached):
+def test_advance_clock_moves_time(detached):
     before = detached.json("localnet", "status")["time_ms"]
     moved = detached.json("localnet", "advance-clock", "7d")
     assert moved["time_ms"] >= before + 604_800_000
     assert detached.json("localnet", "status")["time_ms"] >= moved["time_ms"]
 
 
-def test_an_epoch_ends_when_it_is_told_to(detached):
+def test_advance_epoch_starts_next_epoch(detached):
     before = detached.json("localnet", "advance-epoch")["epoch"]
     after = detached.json("localnet", "advance-epoch")
     assert after["epoch"] == before + 1
     assert after["timestamp_ms"] <= detached.json("localnet", "status")["time_ms"]
 
 
-def test_the_localnet_goes_back_to_a_snapshot(detached):
+def test_revert_restores_snapshot(detached):
     detached.json("wallet", "new", "ann")
     snapshot = detached.json("localnet", "snapshot")["snapshot"]
     detached.json("localnet", "faucet")
@@ -121,26 +121,26 @@ def test_the_localnet_goes_back_to_a_snapshot(detached):
     assert detached.json("wallet", "show")["balance_mist"] == 0
 
 
-def test_what_is_no_snapshot_is_said_in_words(detached):
+def test_invalid_snapshot_is_rejected(detached):
     assert detached.fails("localnet", "revert", "yesterday", "--yes") == (2, "snapshot_invalid")
     strange = f"0-{'1' * 32}"
     assert detached.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_gone")
 
 
-def test_a_clock_cannot_be_advanced_without_a_localnet(home):
+def test_advance_clock_needs_localnet(home):
     assert home.fails("localnet", "advance-clock", "soon") == (2, "usage")
     # Somebody else may listen where a localnet is expected.
     nobody = {"NEXUS_TOOLS_LOCALNET_PORT": "1"}
     error = home.run("--json", "localnet", "advance-clock", "1s", **nobody).error
     assert (error["code"], error["hint"]) == (
         "node_unreachable",
-        "`nexus-tools localnet start --detach` starts one",
+        "Run `nexus-tools localnet start --detach`.",
     )
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("localnet", "advance-clock", "1s") == (6, "node_unreachable")
 
 
-def test_what_a_killed_localnet_left_behind_is_not_mistaken_for_one(detached):
+def test_stale_file_of_killed_localnet_is_ignored(detached):
     with process_end(detached.pid):
         os.kill(detached.pid, signal.SIGKILL)
     trace = detached.data / "localnet.json"
@@ -149,14 +149,14 @@ def test_what_a_killed_localnet_left_behind_is_not_mistaken_for_one(detached):
     assert detached.json("network", "list")[0]["url"] == "http://127.0.0.1:9000"
 
 
-def test_a_stale_file_with_the_pid_of_another_process_is_harmless(home):
+def test_stale_file_with_reused_pid_is_ignored(home):
     home.data.mkdir(parents=True)
     stale = {"pid": os.getpid(), "url": "http://127.0.0.1:1", "state": None, "detached": True}
     (home.data / "localnet.json").write_text(json.dumps(stale))
     assert home.fails("localnet", "stop") == (3, "localnet_not_running")
 
 
-def test_the_state_survives_a_restart_and_a_kill(home, tmp_path):
+def test_state_survives_restart_and_kill(home, tmp_path):
     state = tmp_path / "state"
     first = starts(home, "--port", "0", "--state", state)
     home.json("wallet", "new", "author")
@@ -245,7 +245,7 @@ def test_start_refuses_a_name_that_is_not_free(home, name):
     assert home.fails("localnet", "start", "--name", name) == (2, "localnet_name_invalid")
 
 
-def test_reset_begins_a_new_chain_at_the_same_place(home, tmp_path):
+def test_reset_starts_new_chain_at_same_port(home, tmp_path):
     state = tmp_path / "state"
     started = starts(home, "--port", "0", "--state", state)
     (state / "mine.txt").write_text("not the localnet's")
@@ -294,7 +294,7 @@ def ann(home):
     home.run("localnet", "stop")
 
 
-def test_the_same_seed_gives_the_same_random_bytes_also_after_a_reset(ann):
+def test_seed_makes_random_bytes_reproducible(ann):
     started = starts(ann, "--port", "0", "--randomness-seed", "-dice")
     assert started["randomness_seed"] == "-dice"
     first = drawn(ann)
@@ -303,21 +303,21 @@ def test_the_same_seed_gives_the_same_random_bytes_also_after_a_reset(ann):
     assert drawn(ann) == first
 
 
-def test_networks_without_a_seed_have_random_bytes_of_their_own(ann):
+def test_random_bytes_differ_without_seed(ann):
     assert starts(ann, "--port", "0")["randomness_seed"] is None
     first = drawn(ann)
     ann.spawn("localnet", "reset", "--yes", "--json")
     assert drawn(ann) != first
 
 
-def test_reset_asks_first(detached):
+def test_reset_asks_for_confirmation(detached):
     result = detached.run("localnet", "reset", "--json")
     assert result.code == 2
     assert detached.json("localnet", "status")["pid"] == detached.pid
 
 
 @pytest.mark.parametrize("options", [[], ["--detach"]])
-def test_a_port_in_use_is_said_so_with_a_way_out(home, options):
+def test_used_port_error_has_hint(home, options):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         result = home.spawn(
@@ -330,7 +330,7 @@ def test_a_port_in_use_is_said_so_with_a_way_out(home, options):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_localnet_in_the_foreground_says_its_url_and_ends_cleanly(home, number):
+def test_foreground_localnet_prints_url_and_stops_cleanly(home, number):
     localnet = home.daemon("http://127.0.0.1:", "localnet", "start", "--port", "0")
     assert home.json("localnet", "status")["url"] in localnet.line
     assert home.fails("localnet", "reset", "--yes") == (4, "localnet_in_foreground")
@@ -339,7 +339,7 @@ def test_a_localnet_in_the_foreground_says_its_url_and_ends_cleanly(home, number
     assert "Traceback" not in ended.stderr
 
 
-def test_the_log_of_a_localnet_that_fails_to_start_is_named(home, tmp_path):
+def test_start_failure_names_log(home, tmp_path):
     state = tmp_path / "state"
     state.mkdir()
     (state / "ledger.sqlite").write_bytes(b"this is no database, and long enough to be noticed")
@@ -347,7 +347,7 @@ def test_the_log_of_a_localnet_that_fails_to_start_is_named(home, tmp_path):
     assert (result.code, result.error["code"]) == (7, "state_damaged")
 
 
-def test_a_localnet_has_the_rules_and_the_framework_that_it_is_started_with(ann, tmp_path):
+def test_start_uses_protocol_version_and_framework(ann, tmp_path):
     folder = tmp_path / "framework"
     write_release(embedded_release(), folder)
     options = ("--protocol-version", "139", "--framework-from", folder)
@@ -362,12 +362,12 @@ def test_a_localnet_has_the_rules_and_the_framework_that_it_is_started_with(ann,
     assert "0x2 3d78a6a8" in told
 
 
-def test_a_protocol_version_that_is_not_known_is_refused_with_those_that_are(home):
+def test_unknown_protocol_version_is_rejected(home):
     result = home.spawn("localnet", "start", "--protocol-version", "141", "--port", "0", "--json")
     assert (result.code, result.error["code"]) == (2, "protocol_version_unknown")
     assert "105 to 140" in result.error["message"]
 
 
-def test_a_framework_from_nowhere_is_refused(home):
+def test_missing_framework_is_rejected(home):
     result = home.spawn("localnet", "start", "--framework-from", "nowhere", "--port", "0", "--json")
     assert (result.code, result.error["code"]) == (2, "framework_source_invalid")

@@ -122,7 +122,7 @@ async def begun(calls, halves):
     said = asyncio.Queue()
     running = asyncio.create_task(calls.call(halves, {"dividend": 84}, said.put))
     place = (await said.get()).split()[2].rstrip(",")
-    assert (await said.get()).startswith("carried by the leader 0x")
+    assert (await said.get()).startswith("assigned to the leader 0x")
     return running, place
 
 
@@ -133,7 +133,7 @@ async def test_an_execution_that_goes_on_at_the_end_of_the_server_is_named(calls
     await opened.close()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert [f"`nexus-tools workflow cancel {place}` ends it" in each for each in warned] == [True]
+    assert [f"`nexus-tools workflow cancel {place}` to end it" in each for each in warned] == [True]
     assert budget.spent_mist > halves.funds_mist / 2
 
 
@@ -180,7 +180,7 @@ def at_once(user, time):
     """Has it pass as soon as an execution was begun."""
 
     async def hear(message):
-        if message.startswith("carried by"):
+        if message.startswith("assigned to"):
             await passing(user, time)
 
     return hear

@@ -77,7 +77,7 @@ async def test_why_names_the_schema_the_port_and_the_rule_that_an_answer_breaks(
     await settle(run.invocation.id)
     why = user.spawn("tool", "outcome", run.invocation.id, "--why", "--json")
     assert (why.code, why.error["code"], why.document["state"]) == (7, "output_invalid", "settled")
-    assert "breaks the tool's output schema" in why.document["check"]
+    assert "violates the tool's output schema" in why.document["check"]
     assert why.document["broken"]["schema"] == "output"
     [failure] = why.document["broken"]["failures"]
     assert failure["pointer"] == "/ok/quotient"

@@ -191,7 +191,7 @@ async def test_a_wrong_input_is_told_with_its_places(on_stdio):
 async def test_only_tools_that_pass_the_filter_are_on_offer(on_stdio):
     async with on_stdio("--allow-loopback", "--domain", "xyz.example.math") as client:
         [tool] = (await client.list_tools()).tools
-        with pytest.raises(MCPError, match="no tool"):
+        with pytest.raises(MCPError, match="unknown tool"):
             await client.call_tool(NAP, {"duration_ms": 0})
     assert tool.name == "divide_v1"
 
@@ -280,7 +280,7 @@ def test_clients_come_by_allowed_names_only(user, name, status):
 
 def test_who_serves_more_than_this_machine_is_warned(user):
     server = user.daemon("whoever", "mcp", "serve", "--http", "0.0.0.0:0")
-    assert "whoever reaches 0.0.0.0 can call tools" in server.line
+    assert "anyone who can reach 0.0.0.0 can call these tools" in server.line
 
 
 # --- On chain

@@ -45,7 +45,7 @@ async def test_each_published_workflow_is_a_tool(on_stdio):
         shown = listed[HALVES]
     assert [*listed] == [HALVES, WAITS, WAYS]
     assert shown.title == "xyz.example.halves@1"
-    assert "\n\n> Does halves.\n\nA call takes 0." in shown.description
+    assert "\n\n> Does halves.\n\nA call costs up to 0." in shown.description
     assert shown.meta["nexus/type"] == "workflow"
     assert [*properties] == shown.input_schema["required"] == ["dividend"]
     assert properties["dividend"]["type"] == "integer"
@@ -131,7 +131,7 @@ async def test_a_call_is_an_execution_and_gives_what_it_came_to(on_stdio, runnin
     assert ports["outputs"] == {"second.ok.quotient": 21}
     assert json.loads(text(result)) == result.structured_content
     began, carried, *steps = heard
-    assert began.startswith(f"began: execution {ports['execution']}, transaction ")
+    assert began.startswith(f"started: execution {ports['execution']}, transaction ")
     assert carrier in carried
     assert steps == ["first: ok", "second: ok", "completed"]
 
@@ -153,7 +153,7 @@ async def test_wrong_inputs_are_refused_before_anything_is_paid(on_stdio, user):
         wrong = await client.call_tool(HALVES, {"dividend": "much"})
         missing = await client.call_tool(HALVES, {})
         unknown = await client.call_tool(HALVES, {"dividend": 84, "divisor": 3})
-        with pytest.raises(MCPError, match="no tool"):
+        with pytest.raises(MCPError, match="unknown tool"):
             await client.call_tool("xyz_example_other_v1", {})
     assert [text(each).partition(":")[0] for each in (wrong, missing, unknown)] == [
         "input_invalid",

@@ -198,7 +198,7 @@ def test_a_watcher_goes_on_when_the_chain_was_set_back(admin, release, colleague
         admin.json("package", "upgrade", "cancel", "--yes")
     admin.json("package", "make-immutable", "--yes")
     seen("PackageMadeImmutable")
-    assert "was set back" in watching.end(signal.SIGINT).stderr
+    assert "was rolled back" in watching.end(signal.SIGINT).stderr
 
 
 # --- A package of somebody's own

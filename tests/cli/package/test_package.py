@@ -290,7 +290,7 @@ def test_a_dependency_that_is_published_otherwise_is_named(compiling_author, far
         assert error["code"] == "vm_verification_or_deserialization_error"
         place = f"{Address.parse(package).short()}::parts::eight"
         assert error["details"]["differing"] == [
-            f"{place} is declared in another way in version 1 of the package"
+            f"{place} is declared differently in version 1 of the package"
         ]
         assert error["message"].endswith(error["details"]["differing"][0])
 
@@ -323,7 +323,7 @@ def test_a_package_that_bundles_too_much_is_told_to_publish_what_it_depends_on(
     error = compiling_author.run("package", "publish", far, *options, "--json").error
     assert error["code"] == "package_too_large"
     assert "102400" in error["message"]
-    assert "publish dependencies first" in error["hint"]
+    assert "Publish dependencies first" in error["hint"]
 
 
 @pytest.mark.usefixtures("compiler")

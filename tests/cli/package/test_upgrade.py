@@ -76,7 +76,7 @@ def test_nothing_is_done_where_the_package_is_what_ships(admin, colleague):
         assert document["package_version"] == 1
     result = admin.run("package", "upgrade", "execute")
     assert result.code == 0
-    assert "version 1 on test is what comes with nexus-tools: nothing to do" in result.stderr
+    assert "version 1 on test is up to date: nothing to do" in result.stderr
     assert admin.json("wallet", "show") == balance
 
 

@@ -99,7 +99,7 @@ def test_what_is_cancelled_is_gone(author, schedule):
 
 def test_what_comes_back_is_asked_and_said(author, schedule):
     rehearsed = author.run("schedule", "cancel", schedule, "--dry-run")
-    said = f"cancelled the schedule {schedule}: 1 SUI came back"
+    said = f"cancelled the schedule {schedule}: 1 SUI refunded"
     assert said in rehearsed.stderr
     assert said in author.run("schedule", "cancel", schedule, "--yes").stderr
 
@@ -139,7 +139,7 @@ def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, 
         said = author.run("schedule", *command)
         assert f"next: `nexus-tools schedule cancel {schedule}` takes back" in said.stderr
         assert "refill" not in said.stderr
-    assert "of it left by what has ended" in author.run("schedule", "show", schedule).stdout
+    assert "left by ended executions" in author.run("schedule", "show", schedule).stdout
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "finished")
     assert author.fails("schedule", "pause", schedule, "--yes") == (4, "finished")
     cancelled = author.json("schedule", "cancel", schedule, "--yes")
@@ -188,7 +188,7 @@ def test_what_was_begun_is_shown(author, chain, schedule, connected):
     connected(lambda client, deployment: Executions(client, deployment).expire(place))
     said = author.run("schedule", "show", schedule)
     assert " timed_out " in said.stdout
-    assert f"why: `nexus-tools workflow show {place}`" in said.stderr
+    assert f"details: `nexus-tools workflow show {place}`" in said.stderr
 
 
 def test_times_and_events(author, flow):

@@ -106,7 +106,7 @@ def test_a_failing_check_names_input_status_and_cause(author, server, verb):
     assert (done.code, done.error["code"]) == (7, "tool_nonconforming")
     assert (
         'invoke with a valid input: POST /invoke with {"to": "example"} responds with 500:'
-        " the tool broke; its operator finds the cause in the log"
+        " the tool raised an exception; the cause is in the log of its operator"
     ) in done.error["message"]
     assert '"examples"' in done.error["hint"]
 

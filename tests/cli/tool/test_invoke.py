@@ -175,7 +175,7 @@ def test_a_number_for_a_text_port_says_how_it_is_given_as_text(requester):
     count = ("tool", "invoke", "xyz.example.text.count_words@1", "--input", "text=42", "--yes")
     result = requester.run(*count, "--json")
     assert result.error["code"] == "input_invalid"
-    assert """to give it as text: --input text='"42"'""" in result.error["hint"]
+    assert """To pass it as a string, use --input text='"42"'""" in result.error["hint"]
     missing = requester.run("tool", "invoke", DIVIDE, "--input", "dividend=1", "--yes", "--json")
     assert "to give it as text" not in missing.error["hint"]
 

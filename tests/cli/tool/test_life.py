@@ -104,7 +104,7 @@ def test_a_claim_that_is_too_early_works_after_its_hint(author, registered):
     assert f"`{claim}`" in author.json("status")["next"]
     assert author.run(*shlex.split(claim)[1:], "--yes").code == 0
     again = author.run("tool", "claim", registered, "--yes").stderr
-    assert f"it came back already: `nexus-tools tool show {registered}`" in again
+    assert f"Run `nexus-tools tool show {registered}` to see the state" in again
     assert author.json("status")["next"] is None
 
 

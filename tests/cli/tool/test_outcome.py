@@ -241,7 +241,7 @@ def test_outcome_shows_an_invalid_answer_and_fails(requester, left, settle):
     assert "no_such" in shown.stdout
     deleted = requester.run("tool", "outcome", place, "--delete", "--yes")
     assert deleted.code == 0
-    assert "breaks the tool's output schema" in deleted.stderr
+    assert "violates the tool's output schema" in deleted.stderr
 
 
 def test_invoke_shows_an_invalid_answer_keeps_it_and_fails(requester, idle, settle):

@@ -54,7 +54,7 @@ def test_a_tool_without_a_price_may_be_open_to_all(author, registered, carrier):
     author.json("tool", "leaders", "open", registered, "--yes")
     assert show(author, registered)["open"] is True
     listed = author.run("tool", "leaders", "list", registered)
-    assert "is open to all leaders" in listed.stderr
+    assert "accepts all leaders" in listed.stderr
     assert "any" in author.run("tool", "show", registered).stdout
 
 
@@ -91,7 +91,7 @@ def test_answers_have_to_be_signed_once_there_is_a_key(author, registered, key):
     assert (tool["requires_signed_outcome"], tool["min_outcome_bytes"]) == (True, 200)
     assert tool["revision"] == 2
     shown = author.run("tool", "show", registered).stdout
-    assert "signed, room for 200 bytes at least" in shown
+    assert "signed, at least 200 bytes" in shown
     author.json(*update, "--no-require-signed-outcome")
     assert show(author, registered)["requires_signed_outcome"] is False
 

@@ -96,7 +96,7 @@ def test_a_squatter_is_not_paid_without_a_warning(author, fqn, internet):
     publish(internet, author, STRANGER)
     result = author.run("tool", "invoke", fqn, *INVOKE)
     assert result.code == 0, result.stderr
-    assert "may be a stranger to its domain: example.xyz does not list the owner" in result.stderr
+    assert "is not confirmed by its domain: example.xyz does not list the owner" in result.stderr
 
 
 def test_a_domain_that_says_nothing_warns_nobody(author, fqn, internet):

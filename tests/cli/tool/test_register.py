@@ -7,9 +7,7 @@ def balance(user):
     return user.json("wallet", "show")["balance_mist"]
 
 
-def test_a_tool_is_registered_from_a_file_and_its_collateral_locked(
-    author, definition, meta_file, carrier
-):
+def test_register_from_file_locks_collateral(author, definition, meta_file, carrier):
     before = balance(author)
     arguments = ("tool", "register", "--from-meta", meta_file(definition), "--price", "0.25")
     document = author.json(*arguments, "--leader", carrier, "--yes")
@@ -26,7 +24,7 @@ def test_a_tool_is_registered_from_a_file_and_its_collateral_locked(
     assert tool["input_schema"] == definition["input_schema"]
 
 
-def test_definitions_are_read_from_stdin_as_serve_prints_them(author, definition):
+def test_register_reads_definitions_from_stdin(author, definition):
     second = definition | {"fqn": definition["fqn"].replace("@1", "@2")}
     result = author.run(
         *("tool", "register", "--from-meta", "-", "--yes", "--json"),
@@ -37,7 +35,7 @@ def test_definitions_are_read_from_stdin_as_serve_prints_them(author, definition
     assert result.document["collateral_mist"] == 2_000_000_000
 
 
-def test_all_tools_of_a_server_are_registered_in_one_transaction(author, served):
+def test_register_all_uses_one_transaction(author, served):
     document = author.json("tool", "register", "--url", served, "--all", "--yes")
     assert {row["fqn"] for row in document["tools"]} == {
         "xyz.example.math.divide@1",
@@ -50,17 +48,13 @@ def test_all_tools_of_a_server_are_registered_in_one_transaction(author, served)
     assert (again["digest"], again["collateral_mist"]) == (None, 0)
 
 
-def test_what_is_registered_already_is_a_success_that_says_so(
-    author, registered, definition, meta_file
-):
+def test_register_existing_tool_succeeds(author, registered, definition, meta_file):
     result = author.run("tool", "register", "--from-meta", meta_file(definition))
     assert result.code == 0  # and nobody is asked, because nothing is to be done
     assert f"{registered} is registered already" in result.stderr
 
 
-def test_a_price_for_what_is_registered_already_is_not_dropped_in_silence(
-    author, registered, definition, meta_file
-):
+def test_register_warns_of_unchanged_price(author, registered, definition, meta_file):
     arguments = ("tool", "register", "--from-meta", meta_file(definition))
     result = author.run(*arguments, "--price", "7")
     assert result.code == 0
@@ -70,28 +64,24 @@ def test_a_price_for_what_is_registered_already_is_not_dropped_in_silence(
     assert "as it was before" not in author.run(*arguments, "--price", "0.001").stderr
 
 
-def test_a_new_version_without_a_price_says_that_it_costs_nothing(
-    author, registered, definition, meta_file
-):
+def test_register_warns_of_free_new_version(author, registered, definition, meta_file):
     second = registered.replace("@1", "@2")
     arguments = ("tool", "register", "--from-meta", meta_file(definition | {"fqn": second}))
     asked = author.run(*arguments)
-    assert f"Register {second}, at 0 SUI an invocation: lock 1 SUI" in asked.stderr
+    assert f"Register {second}, at 0 SUI per invocation: lock 1 SUI" in asked.stderr
     done = author.run(*arguments, "--yes")
     assert f"{second} costs 0 SUI, whatever earlier versions cost" in done.stderr
     assert author.json("tool", "show", second)["price_mist"] == 0
 
 
-def test_another_definition_under_the_same_name_is_refused(
-    author, registered, definition, meta_file
-):
+def test_register_rejects_other_definition_of_fqn(author, registered, definition, meta_file):
     changed = definition | {"description": "Multiplies."}
     arguments = ("tool", "register", "--from-meta", meta_file(changed), "--yes")
     assert author.fails(*arguments) == (7, "definition_differs")
     assert author.json("tool", "show", registered)["description"] == definition["description"]
 
 
-def test_a_dry_run_changes_nothing(author, definition, meta_file):
+def test_dry_run_changes_nothing(author, definition, meta_file):
     before = balance(author)
     document = author.json("tool", "register", "--from-meta", meta_file(definition), "--dry-run")
     assert (document["dry_run"], document["digest"]) == (True, None)
@@ -101,24 +91,22 @@ def test_a_dry_run_changes_nothing(author, definition, meta_file):
     assert author.fails("tool", "show", definition["fqn"]) == (3, "tool_unknown")
 
 
-def test_without_yes_nothing_is_locked_where_nobody_can_be_asked(author, definition, meta_file):
+def test_register_needs_yes_without_terminal(author, definition, meta_file):
     before = balance(author)
     result = author.run("tool", "register", "--from-meta", meta_file(definition))
     assert result.code == 2
-    assert "lock 1 SUI, which can be claimed 7 d after unregistering" in result.stderr
+    assert "lock 1 SUI, claimable 7 d after unregistering" in result.stderr
     assert "pass --yes" in result.stderr
     assert balance(author) == before
 
 
-def test_a_name_of_somebody_else_cannot_be_used(
-    stranger, author, registered, definition, meta_file
-):
+def test_register_rejects_name_of_other_owner(stranger, author, registered, definition, meta_file):
     second = definition | {"fqn": registered.replace("@1", "@2")}
     arguments = ("tool", "register", "--from-meta", meta_file(second), "--yes")
     assert stranger.fails(*arguments) == (8, "name_taken")
 
 
-def test_too_little_sui_is_said_in_words(author, definition, meta_file):
+def test_register_reports_insufficient_funds(author, definition, meta_file):
     many = [definition | {"fqn": f"xyz.poor.tool@{version}"} for version in range(1, 23)]
     result = author.run("tool", "register", "--from-meta", meta_file(many), "--yes", "--json")
     assert (result.code, result.error["code"]) == (4, "not_enough_sui")
@@ -137,9 +125,7 @@ def test_too_little_sui_is_said_in_words(author, definition, meta_file):
         ({"colour": "red"}, "definition_invalid", "colour"),
     ],
 )
-def test_a_definition_that_breaks_a_rule_is_refused_in_words(
-    author, definition, meta_file, change, code, words
-):
+def test_register_rejects_invalid_definition(author, definition, meta_file, change, code, words):
     path = meta_file(definition | change)
     result = author.run("tool", "register", "--from-meta", path, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, code)
@@ -147,51 +133,51 @@ def test_a_definition_that_breaks_a_rule_is_refused_in_words(
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"fqn": 1, "fqn": 2}', "[]", "3"])
-def test_a_file_that_has_no_definition_is_refused(author, tmp_path, text):
+def test_register_rejects_file_without_definitions(author, tmp_path, text):
     (tmp_path / "meta.json").write_text(text)
     result = author.run("tool", "register", "--from-meta", tmp_path / "meta.json", "--json")
     assert result.code in (2, 7)
     assert result.error["message"]
 
 
-def test_a_file_that_cannot_be_read_is_named(author, tmp_path):
+def test_unreadable_file_is_named(author, tmp_path):
     result = author.run("tool", "register", "--from-meta", tmp_path / "none.json", "--json")
     assert (result.code, result.error["code"]) == (2, "file_unreadable")
     assert "none.json" in result.error["message"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--url", "http://x", "--from-meta", "y"]])
-def test_one_source_has_to_be_named(author, arguments):
+def test_register_needs_one_source(author, arguments):
     assert author.fails("tool", "register", *arguments) == (2, "source_missing")
 
 
-def test_a_server_that_does_not_respond_is_unreachable(author):
+def test_register_reports_unreachable_server(author):
     arguments = ("tool", "register", "--url", "http://127.0.0.1:1", "--yes")
     assert author.fails(*arguments) == (6, "tool_unreachable")
     assert "`nexus-tools tool serve FILE`" in author.run(*arguments).stderr
 
 
-def test_a_url_of_no_tool_gets_those_that_the_server_has(author, served):
+def test_wrong_url_hints_at_urls_of_tools(author, served):
     wrong = f"{served}/xyz.example.math.dvide@1"
     error = author.run("tool", "register", "--url", wrong, "--yes", "--json").error
     assert error["code"] == "not_a_tool"
     assert f"{served}/xyz.example.math.divide@1" in error["hint"]
 
 
-def test_a_file_instead_of_a_url_is_told_how_to_be_served(author, examples):
+def test_file_as_url_hints_at_serve(author, examples):
     file = examples / "tools.py"
     error = author.run("tool", "register", "--url", file, "--yes", "--json").error
     assert f"`nexus-tools tool serve {file}`" in error["hint"]
 
 
-def test_too_little_collateral_is_told_how_much_is_enough(author, meta_file, definition):
+def test_insufficient_collateral_names_minimum(author, meta_file, definition):
     register = ("tool", "register", "--from-meta", meta_file(definition), "--yes")
     error = author.run(*register, "--collateral", "0.1", "--json").error
     assert error["code"] == "collateral_too_small"
-    assert "lock 1 SUI or more" in error["hint"]
+    assert "Lock at least 1 SUI" in error["hint"]
 
 
-def test_the_root_of_a_server_of_several_tools_is_no_tool(author, served):
+def test_server_root_is_not_a_tool(author, served):
     result = author.run("tool", "register", "--url", served, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, "not_a_tool")
     assert "--all" in result.error["hint"]

@@ -27,7 +27,7 @@ def test_an_option_overrules_the_environment(home):
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         result = home.spawn("tool", "serve", TOOLS, "--json", BIND_ADDR=address)
         assert (result.code, result.error["code"]) == (2, "address_unusable")
-        assert result.error["hint"] == "`--bind 127.0.0.1:0` takes a free port"
+        assert result.error["hint"] == "Pass `--bind 127.0.0.1:0` to use a free port."
         options = ("--bind", "127.0.0.1:0")
         assert home.daemon("divide@1", "tool", "serve", TOOLS, *options, BIND_ADDR=address)
 

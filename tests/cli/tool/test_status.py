@@ -3,7 +3,7 @@
 DIVIDE = "xyz.example.math.divide@1"
 
 
-def test_who_has_nothing_sees_money_and_that_there_is_nothing_else(author):
+def test_status_of_empty_wallet_shows_balance(author):
     status = author.json("status")
     assert status["money"] == {
         "balance_mist": 20_000_000_000,
@@ -14,11 +14,11 @@ def test_who_has_nothing_sees_money_and_that_there_is_nothing_else(author):
     assert [status[key] for key in ("tools", "pending", "closed", "leaders", "offers")] == [[]] * 5
     shown = author.run("status")
     assert "20 SUI" in shown.stdout
-    assert "no tool is yours" in shown.stderr
+    assert "you own no tools" in shown.stderr
     assert "next: `nexus-tools tool list`" in shown.stderr
 
 
-def test_who_has_no_key_is_told_how_to_make_one(home, publisher):
+def test_status_without_key_hints_at_wallet_new(home, publisher):
     home.configure(**publisher.settings)
     status = home.json("status")
     assert (status["network"], status["wallet"], status["address"]) == ("test", None, None)
@@ -27,24 +27,24 @@ def test_who_has_no_key_is_told_how_to_make_one(home, publisher):
     assert "`nexus-tools wallet new`" in home.run("status").stderr
 
 
-def test_who_has_no_sui_is_told_of_the_faucet(home, publisher):
+def test_status_without_sui_hints_at_faucet(home, publisher):
     home.configure(**publisher.settings)
     home.json("wallet", "new")
     assert "`nexus-tools localnet faucet`" in home.json("status")["next"]
 
 
-def test_money_is_seen_where_the_package_is_not_published(author):
+def test_status_shows_balance_without_package(author):
     author.configure(**author.settings | {"deployments": {}})
     status = author.json("status")
     assert status["money"]["balance_mist"] == 20_000_000_000
     assert "`nexus-tools package publish`" in status["next"]
 
 
-def test_a_key_that_is_named_has_to_be_there(author):
+def test_unknown_wallet_is_rejected(author):
     assert author.fails("status", "-w", "nobody") == (3, "account_unknown")
 
 
-def test_a_seller_sees_tools_with_price_health_and_collateral(seller):
+def test_status_shows_tools_of_owner(seller):
     status = seller.json("status")
     tool = next(tool for tool in status["tools"] if tool["fqn"] == DIVIDE)
     assert (
@@ -64,7 +64,7 @@ def test_a_seller_sees_tools_with_price_health_and_collateral(seller):
     assert "well" in seller.run("status").stdout
 
 
-def test_a_tool_that_is_away_and_one_whose_timer_runs_are_seen(author, registered):
+def test_status_shows_unreachable_and_unregistered_tools(author, registered):
     [tool] = author.json("status")["tools"]
     assert tool["healthy"] is False
     assert tool["problem"]
@@ -78,14 +78,14 @@ def test_a_tool_that_is_away_and_one_whose_timer_runs_are_seen(author, registere
     assert "(in 6 d" in author.run("status").stdout or "(in 7 d" in author.run("status").stdout
 
 
-def test_an_operator_sees_the_leader(operator):
+def test_status_shows_leader(operator):
     [leader] = operator.json("leader", "status")
     [seen] = operator.json("status")["leaders"]
     assert seen["leader"] == leader["leader"]
     assert (seen["state"], seen["collateral_mist"]) == ("active", leader["collateral_mist"])
 
 
-def test_a_requester_sees_what_was_closed(requester):
+def test_status_shows_closed_invocations(requester):
     arguments = ("tool", "invoke", DIVIDE, "--input", '{"dividend": 8, "divisor": 2}', "--yes")
     done = requester.json(*arguments)
     status = requester.json("status")
@@ -96,7 +96,7 @@ def test_a_requester_sees_what_was_closed(requester):
     assert status["money"]["prepaid_mist"] == 0
 
 
-def test_whoever_is_offered_something_sees_it(author, stranger, registered):
+def test_status_shows_offers(author, stranger, registered):
     name = registered.partition("@")[0]
     author.json("tool", "offer", name, stranger.wallet.signer().address, "--yes")
     [offer] = stranger.json("status")["offers"]
@@ -111,7 +111,7 @@ def test_whoever_is_offered_something_sees_it(author, stranger, registered):
     assert stranger.json("status")["offers"] == []
 
 
-def test_a_requester_sees_what_is_pending(requester):
+def test_status_shows_pending_invocations(requester):
     arguments = ("tool", "invoke", "xyz.example.time.nap@1", "--no-wait", "--yes")
     place = requester.json(*arguments, "--input", '{"duration_ms": 3000}')
     status = requester.json("status")

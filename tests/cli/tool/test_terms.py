@@ -105,8 +105,8 @@ def test_a_key_that_was_declined_is_not_made(author, arguments, definition, carr
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("collateral_mist", 2_000_000_000, "is to lock 1 SUI, the registry asks for 2 SUI"),
-        ("unregister_delay_ms", 5 * 86_400_000, "would stay for 5 d"),
+        ("collateral_mist", 2_000_000_000, "expected at least 2 SUI, got 1 SUI"),
+        ("unregister_delay_ms", 5 * 86_400_000, "would be 5 d"),
     ],
 )
 def test_whoever_agreed_is_not_held_to_what_the_admin_raised_meanwhile(
@@ -116,7 +116,7 @@ def test_whoever_agreed_is_not_held_to_what_the_admin_raised_meanwhile(
     before = author.json("wallet", "show")["balance_mist"]
     agreeing = Typist(raised(setting, value))
     result = author.run(*arguments, "--leader", carrier, stdin=agreeing)
-    assert "which can be claimed 1 d after unregistering" in result.stderr
+    assert "claimable 1 d after unregistering" in result.stderr
     assert words in result.stderr
     assert result.code in (4, 7)
     assert author.json("wallet", "show")["balance_mist"] == before
@@ -140,7 +140,7 @@ def test_a_leader_is_locked_up_under_the_terms_that_were_shown(
     before = stranger.json("wallet", "show")["balance_mist"]
     value = {"collateral_mist": 11_000_000_000, "unregister_delay_ms": 5 * 86_400_000}[setting]
     result = stranger.run("leader", verb, *options, stdin=Typist(raised(setting, value)))
-    assert "lock 10 SUI, which can be claimed 1 d after unregistering" in result.stderr
+    assert "lock 10 SUI, claimable 1 d after unregistering" in result.stderr
     assert result.code in (4, 7)
     assert stranger.json("wallet", "show")["balance_mist"] == before
 
@@ -156,6 +156,6 @@ def test_a_tool_comes_back_under_the_terms_that_were_shown(
     raise_to = {"collateral_mist": 2_000_000_000, "unregister_delay_ms": 5 * 86_400_000}
     agreeing = Typist(raised(setting, raise_to[setting]))
     result = author.run("tool", "re-register", registered, stdin=agreeing)
-    assert "lock 1 SUI, which can be claimed 1 d after unregistering" in result.stderr
+    assert "lock 1 SUI, claimable 1 d after unregistering" in result.stderr
     assert result.code in (4, 7)
     assert author.json("tool", "show", registered)["state"] == "claimed"

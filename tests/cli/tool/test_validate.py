@@ -46,7 +46,7 @@ def test_people_see_a_row_for_each_check(home, served):
     result = home.run("tool", "validate", f"{served}/divide")
     assert result.code == 0
     assert "✓ health" in result.stdout
-    assert "refused with 422" in result.stdout
+    assert "rejected with 422" in result.stdout
 
 
 def test_the_root_of_a_server_with_several_tools_is_told_to_name_one(home, served):
@@ -54,7 +54,9 @@ def test_the_root_of_a_server_with_several_tools_is_told_to_name_one(home, serve
     assert result.code == 7
     tools = httpx.get(f"{served}/tools").json()
     first = f"{served}{tools[0].rstrip('/')}"
-    assert f"it is a server with {len(tools)} tools: name one of them, as {first}" in result.stderr
+    assert (
+        f"This is a server with {len(tools)} tools. Pass one of them, like {first}" in result.stderr
+    )
 
 
 def test_a_url_without_a_scheme_is_told_how_it_is_written(home):
@@ -128,7 +130,7 @@ BAD = {
     "function": (
         SOURCE,
         ("counter: &mut Counter)", "counter: &mut Counter, _ctx: &mut TxContext)"),
-        "with a TxContext it could act in the name of who calls it",
+        "it takes a TxContext, with which it could act as the caller",
     ),
     "invoke with a valid input": (
         SOURCE,

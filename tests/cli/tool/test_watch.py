@@ -134,7 +134,7 @@ def test_a_chain_that_was_set_back_is_gone_on_with(author, registered, chain):
     for price in (3, 4, 5):
         author.json("tool", "update", registered, "--price", f"0.0{price}", "--yes")
     assert update(6)[-1] == 6
-    assert "was set back" in watch.end(signal.SIGINT).stderr
+    assert "was rolled back" in watch.end(signal.SIGINT).stderr
 
 
 def test_a_tool_that_is_not_there_is_not_watched(author):

@@ -131,7 +131,7 @@ def test_a_note_is_refused_that_is_longer_than_what_was_paid_for(begun, examiner
     answer = ("ask", "answer", question, "--reject", "--yes", "--json", "--note")
     error = examiner.run(*answer, "n" * 5_000).error
     assert error["code"] == "note_too_long"
-    length = int(error["hint"].removeprefix("shorten it to ").removesuffix(" bytes"))
+    length = int(error["hint"].removeprefix("Shorten it to ").removesuffix(" bytes."))
     assert examiner.run(*answer, "n" * (length + 1)).error["code"] == "note_too_long"
     assert examiner.run(*answer, "n" * length).code == 0
 
@@ -169,7 +169,7 @@ def test_invocations_of_executions_are_left_to_them(begun, author):
     ended(author, begun([1, 2, 3, 4]))
     deleted = author.run("invocation", "delete", "--closed", "--yes")
     assert deleted.code == 0
-    assert "no closed invocation of yours is on chain" in deleted.stderr
+    assert "no closed invocations to delete" in deleted.stderr
     assert "delete --closed" not in author.run("invocation", "list").stderr
 
 
@@ -231,7 +231,7 @@ def test_who_begins_what_waits_longer_than_it_lasts_is_told(author, published):
     address = address_of(author)
     given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
     run = ("workflow", "run", BADGE, "--input", json.dumps(given), "--dry-run")
-    warned = "ask may wait for 89 d, and the execution ends after 1 d: --lasts gives it longer"
+    warned = "ask may wait for 89 d, but the execution ends after 1 d. Pass --lasts to extend it"
     assert warned in " ".join(author.run(*run).stderr.split())
     assert "may wait" not in author.run(*run, "--lasts", "90d").stderr
 
@@ -241,6 +241,6 @@ def test_who_plans_what_waits_longer_than_it_lasts_is_told(author, published):
     given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
     create = ("schedule", "create", BADGE, "--input", json.dumps(given), "--every", "1h")
     create += ("--funds", "5", "--dry-run")
-    warned = "ask may wait for 89 d, and the execution ends after 1 h: --lasts gives it longer"
+    warned = "ask may wait for 89 d, but the execution ends after 1 h. Pass --lasts to extend it"
     assert warned in " ".join(author.run(*create).stderr.split())
     assert "may wait" not in author.run(*create, "--lasts", "90d").stderr

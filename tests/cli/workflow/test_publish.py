@@ -42,7 +42,7 @@ def published(author, flow):
     return author.json("workflow", "publish", path, *terms, "--yes")
 
 
-def test_who_publishes_is_told_what_it_costs_and_what_is_next(author, flow):
+def test_publish_prints_cost_and_next_command(author, flow):
     path, fqn = flow
     terms = ("--name", fqn)
     simulated = author.run("workflow", "publish", path, *terms, "--dry-run")
@@ -62,7 +62,7 @@ def test_who_publishes_is_told_what_it_costs_and_what_is_next(author, flow):
     assert name == ["name", fqn]
 
 
-def test_what_is_published_is_shown_and_listed(author, flow, published):
+def test_published_workflow_is_shown_and_listed(author, flow, published):
     _, fqn = flow
     shown = author.json("workflow", "show", fqn)
     assert shown["workflow"] == published["workflow"]
@@ -78,7 +78,7 @@ def test_what_is_published_is_shown_and_listed(author, flow, published):
 
 
 @pytest.mark.usefixtures("published")
-def test_the_document_can_be_had_back(author, flow, tmp_path):
+def test_show_document_prints_published_document(author, flow, tmp_path):
     path, fqn = flow
     text = author.run("workflow", "show", fqn, "--document").stdout
     assert json.loads(text)["edges"] == json.loads(path.read_text())["edges"]
@@ -89,13 +89,13 @@ def test_the_document_can_be_had_back(author, flow, tmp_path):
     assert "is published already" in again.stderr
 
 
-def test_a_workflow_without_a_name_is_not_published(author, flow):
+def test_publish_needs_fqn(author, flow):
     path, _ = flow
     result = author.run("workflow", "publish", path, "--yes", "--json")
     assert (result.code, result.error["code"]) == (2, "name_missing")
 
 
-def test_a_workflow_that_breaks_rules_is_not_published(author, flow):
+def test_publish_rejects_invalid_workflow(author, flow):
     path, fqn = flow
     document = json.loads(path.read_text())
     document["vertices"][1]["kind"]["tool_fqn"] = "xyz.test.nobody@1"
@@ -142,6 +142,6 @@ def test_validate_accepts_a_step_below_the_limit(author, wide):
 
 
 @pytest.mark.usefixtures("published")
-def test_a_workflow_that_is_not_there_is_said_to_be(author):
+def test_unknown_workflow_is_reported(author):
     result = author.run("workflow", "show", "xyz.test.nothing@1", "--json")
     assert result.error["code"] == "workflow_unknown"

@@ -24,13 +24,13 @@ def run(user, *arguments, fqn="xyz.example.halves@1"):
     return user.json("workflow", "run", fqn, *arguments, "--yes")
 
 
-def test_nothing_is_signed_in_a_dry_run(customer):
+def test_dry_run_signs_nothing(customer):
     found = run(customer, "--input", "dividend=84", "--dry-run")
     assert found["dry_run"]
     assert customer.json("workflow", "executions") == []
 
 
-def test_what_is_missing_or_does_not_fit_is_said_before_money_moves(customer):
+def test_run_validates_inputs_before_payment(customer):
     result = customer.run("workflow", "run", "xyz.example.halves@1", "--yes", "--json")
     assert (result.code, result.error["code"]) == (2, "input_missing")
     assert "--input dividend=" in result.error["hint"]
@@ -64,9 +64,9 @@ def test_run_refuses_a_price_that_was_raised_after_the_question(customer, dearer
     terminal = Typist(dearer)
     asked = ("workflow", "run", "xyz.example.halves@1", "--input", "dividend=84")
     result = customer.run(*asked, stdin=terminal)
-    assert "Begin an execution of xyz.example.halves@1" in result.stderr
+    assert "Start an execution of xyz.example.halves@1" in result.stderr
     assert result.code == 4
-    assert "costs 0.5 SUI, and may cost 0.01 SUI" in result.stderr
+    assert "costs 0.5 SUI, and the limit is 0.01 SUI" in result.stderr
     assert customer.json("workflow", "executions") == []
 
 
@@ -74,11 +74,11 @@ def test_schedule_refuses_a_price_that_was_raised_after_the_question(customer, d
     asked = ("schedule", "create", "xyz.example.halves@1", "--input", "dividend=84")
     result = customer.run(*asked, "--every", "1h", "--funds", "9", stdin=Typist(dearer))
     assert result.code == 4
-    assert "costs 0.5 SUI, and may cost 0.01 SUI" in result.stderr
+    assert "costs 0.5 SUI, and the limit is 0.01 SUI" in result.stderr
     assert customer.json("schedule", "list") == []
 
 
-def test_an_input_that_does_not_fit_is_told_by_its_name(customer):
+def test_invalid_input_is_named(customer):
     given = ("--input", "dividend=much", "--yes")
     told = customer.run("workflow", "run", "xyz.example.halves@1", *given).stderr
     assert "error: the input dividend does not fit: the value is not of type" in told
@@ -92,10 +92,10 @@ def test_an_input_that_does_not_fit_is_told_by_its_name(customer):
     assert "ending: " in shown
 
 
-def test_what_an_id_is_of_is_said_where_something_else_is_wanted(customer, carrier):
+def test_id_of_wrong_object_is_reported(customer, carrier):
     error = customer.run("workflow", "show", carrier, "--json").error
     assert error["message"] == f"{carrier} is a leader, not an execution"
-    assert error["hint"] == "`nexus-tools leader list` shows it"
+    assert error["hint"] == "Run `nexus-tools leader list` to see it."
     halves = customer.json("workflow", "show", "xyz.example.halves@1")
     assert customer.json("workflow", "show", halves["workflow"]) == halves
     error = customer.run("schedule", "show", halves["workflow"], "--json").error
@@ -105,12 +105,12 @@ def test_what_an_id_is_of_is_said_where_something_else_is_wanted(customer, carri
     assert customer.fails("workflow", "show", f"0x{0xABC:064x}") == (3, "execution_unknown")
 
 
-def test_nothing_is_not_added(customer):
+def test_refill_rejects_zero(customer):
     place = run(customer, "--input", "dividend=84")["execution"]
     assert customer.fails("workflow", "refill", place, "0", "--yes") == (2, "amount_zero")
 
 
-def test_what_a_workflow_costs_is_reckoned_by_vertex(customer):
+def test_cost_lists_vertices(customer):
     found = customer.json("workflow", "cost", "xyz.example.halves@1")
     assert [each["vertex"] for each in found["vertices"]] == ["first", "second"]
     assert {each["charge_mist"] for each in found["vertices"]} == {10_000_000}
@@ -120,7 +120,7 @@ def test_what_a_workflow_costs_is_reckoned_by_vertex(customer):
     assert shown.count(" 0.01 SUI ") == 2
 
 
-def test_a_workflow_is_run_to_its_result(requester):
+def test_run_completes_with_result(requester):
     found = run(requester, "--input", "dividend=84", "--wait")
     assert found["status"] == "completed"
     assert found["outputs"] == {"second.ok.quotient": 21}
@@ -138,7 +138,7 @@ def test_a_workflow_is_run_to_its_result(requester):
     assert "runs: ✓ settled\n" in shown
 
 
-def test_a_failure_is_told_in_a_sentence_and_by_the_exit_code(requester):
+def test_run_failure_sets_exit_code(requester):
     inputs = ("--input", "duration_ms=0", "--input", "ending=crash")
     result = requester.run("workflow", "run", "xyz.example.waits@1", *inputs, "--wait", "--yes")
     assert result.code == 1
@@ -146,14 +146,14 @@ def test_a_failure_is_told_in_a_sentence_and_by_the_exit_code(requester):
     assert "nexus-tools tool outcome 0x" in result.stderr
 
 
-def test_a_refusal_says_what_was_allowed_and_what_allows_more(requester):
+def test_refusal_names_limit_and_option(requester):
     inputs = ("--input", "dividend=84", "--max-steps", "1", "--wait", "--yes")
     result = requester.run("workflow", "run", "xyz.example.halves@1", *inputs)
-    assert "second failed, too_many_steps: it may take 1 step (" in result.stderr
-    assert "begun with a higher --max-steps it may take more" in result.stderr
+    assert "second failed, too_many_steps: its limit is 1 step (" in result.stderr
+    assert "Start it with a higher --max-steps." in result.stderr
 
 
-def test_cancel_says_what_is_still_open_and_what_to_look_at(customer):
+def test_cancel_reports_open_invocations(customer):
     place = run(customer, "--input", "dividend=84")["execution"]
     told = customer.run("workflow", "cancel", place, "--yes").stderr
     assert "invocations that are still open are closed or expire first" in told
@@ -172,7 +172,7 @@ def test_show_and_clean_name_the_wallet_that_owns_an_execution(requester, chain)
     assert ": --wallet author" in refused
 
 
-def test_what_is_left_is_cleaned_up_for_what_it_took(requester):
+def test_clean_reclaims_storage_deposit(requester):
     place = run(requester, "--input", "dividend=84", "--wait")["execution"]
     before = requester.json("wallet", "show")["balance_mist"]
     assert requester.json("workflow", "clean", place, "--dry-run")["dry_run"]

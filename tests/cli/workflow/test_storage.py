@@ -59,5 +59,5 @@ def test_a_value_is_fetched_where_the_operator_says(author, published, fetching,
     (shelf[0] / "two").unlink()
     failed = author.run(*arguments, "--wait")
     assert failed.code == 1
-    why = "the port divisor is kept in walrus, under 'two', and there is nothing"
+    why = "cannot fetch port divisor from walrus, under 'two': the storage has no such value"
     assert f"second failed, input_invalid: {why}" in failed.stderr

@@ -139,7 +139,7 @@ def test_what_comes_next_has_all_that_is_to_be_filled_in(home, changed, workflow
 def test_a_file_that_is_not_there_is_told_as_any_other(home, tmp_path, name):
     result = home.run("workflow", "validate", tmp_path / name)
     assert result.code == 2
-    assert result.stderr.startswith(f"error: {tmp_path / name.split(':')[0]} cannot be read: ")
+    assert result.stderr.startswith(f"error: cannot read {tmp_path / name.split(':')[0]}")
 
 
 # --- Tools that are known
@@ -169,7 +169,7 @@ def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
     result = home.run(*arguments, "--strict")
     assert result.code == 0
     assert (
-        "! not compared with their tools, which were not given: xyz.example.writing.plan@1, "
+        "! not compared, because their definitions are missing: xyz.example.writing.plan@1, "
     ) in result.stderr
     names = ("writing.plan", "writing.write", "writing.judge", "web.publish")
     expected = [f"xyz.example.{name}@1" for name in names]
@@ -380,7 +380,7 @@ def test_a_tool_that_nobody_registered_is_named(author, sums):
     assert rules(author, path) == [("unregistered", "/vertices/0/kind/tool_fqn")]
     error = author.run("workflow", "validate", path, "--registry", "--json").error
     assert error["message"] == (
-        f"{path} keeps the rules, but 1 tool of it is not registered on this network"
+        f"{path} is valid, but 1 tool of it is not registered on this network"
     )
 
 

@@ -39,7 +39,7 @@ def test_what_a_running_execution_waits_for_is_said(customer, carrier):
     assert "first was requested" in shown
     assert f"the leader {carrier} has not closed it" in shown
     customer.json("workflow", "cancel", place, "--yes")
-    assert "cancelled, it ends once" in customer.run("workflow", "show", place).stderr
+    assert "cancelled, it ends when" in customer.run("workflow", "show", place).stderr
     assert " stopping (cancelled) " in customer.run("workflow", "executions").stdout
     [row] = customer.json("workflow", "executions", "--running")
     assert (row["status"], row["ending"]) == ("running", "cancelled")

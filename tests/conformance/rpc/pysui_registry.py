@@ -1,6 +1,6 @@
-"""A session with the network as any user of pysui would have it; prints what it saw as JSON.
+"""A session of a pysui user with the network, which prints its observations as JSON.
 
-It knows nothing of this project: the folder with the compiled package and the URL of the network
+It does not depend on this project: the folder with the compiled package and the URL of the network
 are its arguments. The client gets a channel without TLS, as docs/guides/sui-and-pysui.md shows.
 """
 
@@ -76,7 +76,7 @@ def ask_faucet(url, address):
 
 
 async def run(client, transaction, **options):
-    """Build, sign, execute; the executed transaction."""
+    """Build, sign and execute a transaction, and return it."""
     built = await transaction.build_and_sign(**options)
     result = await client.execute(command=ExecuteTransaction(**built))
     assert result.is_ok(), result.result_string
@@ -92,7 +92,7 @@ async def read(client, command):
 
 
 def created(executed):
-    """Ids of new objects by the last part of their type; wrapped ones have none."""
+    """Return ids of new objects by the last part of their type; wrapped ones have none."""
     return {
         change.object_type.partition("<")[0].rpartition("::")[2]: change.object_id
         for change in executed.effects.changed_objects
@@ -103,7 +103,7 @@ def created(executed):
 async def publish(client, folder, address):
     document = json.loads((folder / "package.json").read_text())
     modules = [list((folder / f"{name}.mv").read_bytes()) for name in document["modules"]]
-    dependencies = [bcs.Address.from_str(each) for each in document["dependencies"]]
+    dependencies = [bcs.Address.from_str(address) for address in document["dependencies"]]
     transaction = await client.transaction()
     cap = transaction.builder.publish(modules, dependencies)
     await transaction.transfer_objects(transfers=[cap], recipient=address)
@@ -140,7 +140,7 @@ async def register(client, ids):
 
 
 async def collect(stream, wanted):
-    """The JSON of as many events as are wanted, and the cursor of the last frame seen."""
+    """Return the JSON of the requested number of events, and the cursor of the last frame."""
     found, cursor = [], None
     async for frame in stream:
         cursor = frame.watermark.cursor
@@ -174,7 +174,7 @@ async def follow(client, ids):
 
 
 async def look_around(client, ids, registered, address):
-    """Every kind of read that pysui has a command for."""
+    """Use every kind of read that pysui has a command for."""
     tool = created(registered)["Tool"]
     shown = await read(client, GetObject(object_id=tool))
     registry = await read(client, GetObject(object_id=ids["ToolRegistry"]))
@@ -193,11 +193,11 @@ async def look_around(client, ids, registered, address):
         "tool": shown.json.to_dict(),
         "tool_owner": shown.owner.kind.name,
         "field_names": [
-            base64.b64encode(each.name.value).decode() for each in fields.dynamic_fields
+            base64.b64encode(field.name.value).decode() for field in fields.dynamic_fields
         ],
         "transaction_checkpoint": found.checkpoint,
-        "owned": sorted(each.object_type.rpartition("::")[2] for each in owned.objects),
-        "many": [each.object.object_id for each in many.objects],
+        "owned": sorted(item.object_type.rpartition("::")[2] for item in owned.objects),
+        "many": [item.object.object_id for item in many.objects],
         "parameters": len(described.function.parameters),
         "modules": sorted(module.name for module in package.package.modules),
         "past_is_present": past.digest == shown.digest,
@@ -207,7 +207,7 @@ async def look_around(client, ids, registered, address):
 
 
 async def simulate(client, address):
-    """What a transfer would cost, without doing it."""
+    """Return the cost of a transfer without executing it."""
     transaction = await client.transaction()
     coin = await transaction.split_coin(coin=transaction.gas, amounts=[5])
     await transaction.transfer_objects(transfers=[coin], recipient=address)

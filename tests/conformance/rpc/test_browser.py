@@ -1,6 +1,6 @@
-"""A page of another origin uses the network as browsers do: preflights, fetch, gRPC-web in text.
+"""A page of another origin uses the network like a browser: preflights, fetch, gRPC-web text.
 
-Requests and responses are put together from the Fetch standard and PROTOCOL-WEB.md.
+Requests and responses follow the Fetch standard and PROTOCOL-WEB.md.
 """
 
 from base64 import b64decode, b64encode
@@ -23,7 +23,7 @@ SUI_COIN = "0x2::coin::Coin<0x2::sui::SUI>"
 
 
 class Page:
-    """Sends what a browser lets a page send, and shows it what a browser lets it see."""
+    """A page that sends and receives only what a browser allows."""
 
     def __init__(self, url, messages):
         self.http = httpx.Client(
@@ -50,7 +50,7 @@ class Page:
         assert answer.headers["access-control-allow-headers"] == "*"
 
     def call(self, path, **fields):
-        """The messages of a response, and its status."""
+        """Return the messages of a response, and its status."""
         procedure = self.messages.procedures[path]
         message = procedure.request(**fields).SerializeToString()
         body = b64encode(b"\0" + len(message).to_bytes(4, "big") + message)
@@ -67,12 +67,12 @@ class Page:
 
 
 def decode(text):
-    """Base64 four characters at a time, since there may be padding in the middle."""
+    """Decode base64 four characters at a time, because padding may occur in the middle."""
     return b"".join(b64decode(text[start : start + 4]) for start in range(0, len(text), 4))
 
 
 def read_frames(body):
-    """Flags and contents of the frames that have come whole."""
+    """Return the flags and contents of the complete frames."""
     while len(body) >= 5:
         end = 5 + int.from_bytes(body[1:5], "big")
         if len(body) < end:
@@ -90,7 +90,7 @@ def page(url):
 
 @pytest.fixture(scope="module")
 def wallet(page):
-    """A key with money of the faucet."""
+    """Return a key with money from the faucet."""
     key = Ed25519PrivateKey.generate()
     public_key = key.public_key().public_bytes_raw()
     address = key_address(SignatureScheme.ED25519, public_key)
@@ -123,7 +123,7 @@ def transfer(coin, sender, amount):
     return TransactionData(builder.finish(), sender, gas, NoExpiration()).encode()
 
 
-def test_a_page_sends_a_transaction(page, wallet):
+def test_page_sends_a_transaction(page, wallet):
     key, public_key, address = wallet
     coin, *_ = coins(page, address)
     data = transfer(coin, address, 1234)
@@ -143,23 +143,23 @@ def test_a_page_sends_a_transaction(page, wallet):
     )
     assert status == 0
     assert executed.transaction.effects.status.success
-    assert 1234 in [each.balance for each in coins(page, address)]
+    assert 1234 in [item.balance for item in coins(page, address)]
 
 
-def test_a_page_is_told_what_is_wrong(page):
+def test_page_receives_error_messages(page):
     assert page.call("/sui.rpc.v2.LedgerService/GetObject", object_id="0x1234") == ([], 5)
     assert page.call("/sui.rpc.v2.LedgerService/GetObject") == ([], 3)
 
 
-def test_a_page_reads_history_as_a_stream(page):
+def test_page_reads_history_as_a_stream(page):
     found, status = page.call("/sui.rpc.v2.LedgerService/ListTransactions")
     assert status == 0
     assert found[0].transaction.digest
-    assert [each.HasField("end") for each in found].count(True) == 1
+    assert [item.HasField("end") for item in found].count(True) == 1
 
 
-def test_a_page_watches_what_happens(page):
-    """A stream is read while it lasts: every frame is padded, so each can be decoded alone."""
+def test_page_subscribes_to_updates(page):
+    """Every frame of a stream is padded, so a page can decode each one as it arrives."""
     path = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
     headers = {"content-type": TEXT, "accept": TEXT}
     with page.http.stream("POST", path, content=b"AAAAAAA=", headers=headers) as answer:

@@ -1,4 +1,4 @@
-"""A plain grpcio client reads objects and checkpoints: another implementation of gRPC than ours."""
+"""A plain grpcio client, another implementation of gRPC, reads objects and checkpoints."""
 
 from urllib.parse import urlsplit
 
@@ -29,7 +29,7 @@ def call(url):
         yield call
 
 
-def test_genesis_is_what_its_bytes_say(call):
+def test_genesis_matches_its_bytes(call):
     response = call("/sui.rpc.v2.LedgerService/GetCheckpoint", "*", sequence_number=0)
     checkpoint = response.checkpoint
     summary = CHECKPOINT_SUMMARY.decode(checkpoint.summary.bcs.value)
@@ -45,7 +45,7 @@ def test_genesis_is_what_its_bytes_say(call):
     assert len(transaction.objects.objects) == len(effects.changed_objects)
 
 
-def test_the_objects_of_genesis_are_what_their_bytes_say(call):
+def test_genesis_objects_match_their_bytes(call):
     response = call("/sui.rpc.v2.LedgerService/GetCheckpoint", "objects", sequence_number=0)
     for shown in response.checkpoint.objects.objects:
         found = OBJECT.decode(shown.bcs.value)
@@ -54,13 +54,13 @@ def test_the_objects_of_genesis_are_what_their_bytes_say(call):
 
 
 @pytest.mark.parametrize("object_id", ["0x1", "0x2", "0x3"])
-def test_the_framework_is_there(call, object_id):
+def test_framework_packages_exist(call, object_id):
     found = call("/sui.rpc.v2.LedgerService/GetObject", "*", object_id=object_id).object
     assert (found.object_type, found.version, found.owner.kind) == ("package", 1, 4)
     assert found.package.modules
 
 
-def test_the_clock_is_set_by_a_transaction_of_its_own(call):
+def test_clock_is_set_by_its_own_transaction(call):
     latest = call("/sui.rpc.v2.LedgerService/GetCheckpoint", "summary").checkpoint
     clock = call("/sui.rpc.v2.LedgerService/GetObject", "*", object_id="0x6").object
     assert clock.version >= 1

@@ -1,6 +1,6 @@
 """A user of pysui publishes the package, registers a tool, reads it back and follows its events.
 
-The session is a program of its own, `pysui_registry.py`; here is what it must have seen.
+The session is a separate program, `pysui_registry.py`. These tests check its output.
 """
 
 import json
@@ -35,18 +35,18 @@ def seen(url, tmp_path_factory):
     return json.loads(done.stdout)
 
 
-def test_the_faucet_paid(seen):
+def test_faucet_paid(seen):
     assert seen["faucet"] == "Success"
     assert seen["gas_price"] == 1000
 
 
-def test_the_tool_is_where_its_name_leads(seen):
+def test_tool_is_found_by_its_name(seen):
     registry = Address.parse(seen["ids"]["ToolRegistry"])
     expected = derived_object_id(registry, ASCII_STRING, string.encode(FQN))
     assert seen["tool_id"] == str(expected)
 
 
-def test_the_tool_is_read_back_as_it_was_registered(seen):
+def test_registered_tool_is_read_back(seen):
     tool = seen["tool"]
     assert seen["tool_owner"] == "SHARED"
     assert tool["definition"] == {
@@ -65,7 +65,7 @@ def test_the_tool_is_read_back_as_it_was_registered(seen):
     assert tool["collateral"]["unregistered_at_ms"] is None
 
 
-def test_events_were_seen_live_and_caught_up(seen):
+def test_live_events_match_later_query(seen):
     registered, locked = seen["live"]
     assert (locked["object"], locked["amount_mist"]) == (seen["tool_id"], "1000000000")
     assert (registered["tool"], registered["fqn"]) == (seen["tool_id"], FQN)
@@ -73,11 +73,11 @@ def test_events_were_seen_live_and_caught_up(seen):
     assert changed["settings"]["collateral_mist"] == "7000000000"
 
 
-def test_the_registry_lists_one_name(seen):
+def test_registry_lists_one_name(seen):
     assert seen["field_names"] == [b64encode(bytes(8)).decode()]
 
 
-def test_the_cap_belongs_to_the_sender(seen):
+def test_cap_belongs_to_the_sender(seen):
     assert seen["owned"].count("UpgradeCap") == 1
 
 
@@ -86,11 +86,11 @@ def test_modules_and_functions_are_described(seen):
     assert seen["parameters"] == 7
 
 
-def test_the_past_and_the_present_agree(seen):
+def test_past_and_present_agree(seen):
     assert seen["past_is_present"]
     assert 0 < seen["transaction_checkpoint"] <= seen["height"]
     assert seen["many"] == [seen["tool_id"], str(Address.of(6))]
 
 
-def test_a_simulation_succeeds(seen):
+def test_simulation_succeeds(seen):
     assert seen["simulated"]

@@ -1,6 +1,6 @@
-"""The VM beside the genuine one: the same function, the same arguments, the same outcome.
+"""The comparison with Sui's VM: the same function and arguments must have the same outcome.
 
-`scripts/genuine` is the genuine VM; `scripts/differential` asks both.
+`scripts/genuine` is Sui's VM; `scripts/differential` calls both.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ BYTECODE = Path(__file__).parent / "language" / "bytecode"
 
 @pytest.fixture(scope="session")
 def language_files():
-    """The compiled modules of `language/`, with the address at which they are published here."""
+    """Return the compiled modules of `language/`, with the address at which they are published."""
     return {
         path.stem: relocate(path.read_bytes(), LANGUAGE) for path in sorted(BYTECODE.glob("*.mv"))
     }
@@ -24,7 +24,7 @@ def language_files():
 
 @pytest.fixture(scope="session")
 def exposed_packages():
-    """The framework in both machines, with all its functions public."""
+    """Return the framework with all functions public, for both machines."""
     from differential.exposed_packages import framework
 
     return framework()
@@ -32,10 +32,10 @@ def exposed_packages():
 
 @pytest.fixture
 def compare_module(request, exposed_packages):
-    """compare_module(package, name, rounds): assert that both machines do the same.
+    """Return compare_module(package, name, rounds), which asserts equal behaviour of both machines.
 
-    Every function is called in as many ways as `rounds` says; the arguments are the same at every
-    run of a test. Gives what is known of each function.
+    Each function is called `rounds` times. The arguments are the same in every run of a test. It
+    returns the findings for each function.
     """
     from differential.comparison import Differential
 

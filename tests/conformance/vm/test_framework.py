@@ -1,4 +1,4 @@
-"""Every function of the framework, private ones too, against the genuine VM."""
+"""All functions of the framework, including private ones, compared with Sui's VM."""
 
 import pytest
 
@@ -15,9 +15,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize(("package", "name"), MODULES)
-def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm_or_it_is_said_why_not(
-    compare_module, package, name
-):
+def test_module_functions_match_sui_vm_or_state_the_difference(compare_module, package, name):
     from differential.explained import Cause
 
     for coverage in compare_module(Address.of(package), name, ROUNDS):

@@ -1,6 +1,6 @@
-"""The package `language`, which uses every feature of Move, against the genuine VM.
+"""The package `language`, which uses every feature of Move, compared with Sui's VM.
 
-It is compiled with the genuine compiler from the sources beside it.
+It is compiled with Sui's compiler from the sources beside it.
 """
 
 from pathlib import Path
@@ -24,14 +24,14 @@ def language(exposed_packages, language_files):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(language, compare_module, name):
+def test_module_functions_match_sui_vm(language, compare_module, name):
     coverages = compare_module(LANGUAGE, name, ROUNDS)
     assert all(coverage.compared for coverage in coverages)
     assert sum(coverage.succeeded > 0 for coverage in coverages) > 5
 
 
 @pytest.mark.parametrize("times", [1023, 1024])
-def test_calls_are_nested_as_deep_as_in_the_genuine_vm(language, times):
+def test_calls_nest_as_deep_as_in_sui_vm(language, times):
     from differential.comparison import Differential
 
     comparing = Differential(language, "")
@@ -40,6 +40,6 @@ def test_calls_are_nested_as_deep_as_in_the_genuine_vm(language, times):
     assert bool(returned) is (times == 1023)
 
 
-def test_the_bytecode_is_that_of_the_sources():
+def test_bytecode_matches_its_sources():
     recorded = (FOLDER / "bytecode" / "sources.blake2b").read_text().strip()
     assert sources_digest(FOLDER) == recorded

@@ -1,4 +1,4 @@
-"""When two outcomes are the same: new ids may have other values in the two machines."""
+"""The comparison of outcomes, in which new ids may have other values in the two machines."""
 
 import pytest
 
@@ -17,25 +17,25 @@ def agreed():
     return agreed
 
 
-def test_a_new_id_may_have_another_value(agreed):
+def test_new_id_may_have_another_value(agreed):
     assert agreed((b"\x05" + OURS, OURS), (b"\x05" + GENUINE, GENUINE))
 
 
-def test_a_new_id_has_the_same_other_value_everywhere(agreed):
+def test_new_id_has_the_same_other_value_everywhere(agreed):
     assert not agreed((OURS + OURS,), (GENUINE + bytes(32),))
 
 
-def test_two_new_ids_do_not_have_one_value(agreed):
+def test_two_new_ids_have_different_values(agreed):
     assert not agreed((OURS + OTHER,), (GENUINE + GENUINE,))
 
 
-def test_all_else_is_the_same(agreed):
+def test_all_other_values_must_match(agreed):
     assert not agreed((OURS + b"\x01",), (GENUINE + b"\x02",))
     assert not agreed((bytes(32),), (GENUINE,))
     assert not agreed((OURS,), (GENUINE + b"\x00",))
 
 
-def test_an_abort_is_no_other_abort():
+def test_abort_must_match():
     from genuine import ABORTED, Outcome, agree
 
     assert not agree(Outcome(ABORTED, 1), Outcome(ABORTED, 2), [])

@@ -1,4 +1,4 @@
-"""Every function of our own Move package, private ones too, against the genuine VM."""
+"""All functions of our own Move package, including private ones, compared with Sui's VM."""
 
 import pytest
 
@@ -21,8 +21,6 @@ def own_package(exposed_packages):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(
-    own_package, compare_module, name
-):
+def test_package_functions_match_sui_vm(own_package, compare_module, name):
     coverages = compare_module(own_package, name, ROUNDS)
     assert [coverage.name for coverage in coverages if not coverage.compared] == []

@@ -1,4 +1,4 @@
-"""Programs written by chance, against the genuine VM: 400 of them."""
+"""Random programs compared with Sui's VM: 400 of them."""
 
 import pytest
 
@@ -8,9 +8,9 @@ ROUNDS = 3
 
 @pytest.fixture
 def compare(exposed_packages, move_builder):
-    """compare(write, seed): assert that both machines run the programs of a seed alike.
+    """Return compare(write, seed), which asserts that both machines run a seed's programs alike.
 
-    Gives how many were compared.
+    It returns the number of compared programs.
     """
     from differential.programs import compare_programs, compiled
 
@@ -24,15 +24,15 @@ def compare(exposed_packages, move_builder):
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "2", "3", "4", "5"])
-def test_programs_over_the_language_do_what_they_do_in_the_genuine_vm(compare, seed):
+def test_language_programs_match_sui_vm(compare, seed):
     from differential.programs import language_programs
 
     assert compare(language_programs, seed) == len(PROGRAMS)
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "2", "3"])
-def test_programs_over_the_framework_do_what_they_do_in_the_genuine_vm(compare, seed):
+def test_framework_programs_match_sui_vm(compare, seed):
     from differential.programs import framework_programs
 
-    # Some do nothing but what the wheel does in its own way.
+    # Some programs only use features in which the wheel deliberately differs.
     assert compare(framework_programs, seed) >= len(PROGRAMS) - 3

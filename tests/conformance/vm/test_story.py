@@ -1,4 +1,4 @@
-"""What people live through with our package, call by call against the genuine VM."""
+"""A complete use of our package, compared call by call with Sui's VM."""
 
 from contextlib import AsyncExitStack
 
@@ -61,7 +61,7 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
     asking = Invocations(clients["user"], deployment)
     closing = Invocations(clients["leader"], deployment)
     with noting(package) as calls:
-        # The wheel has a gas price of its own: quotes do not follow it here.
+        # The wheel has a fixed gas price, which quotes do not follow here.
         admins = LeaderRegistry(clients["admin"], deployment)
         await admins.configure(replace(await admins.settings(), fee_gas_units=0))
         definition = ToolDefinition.parse(DEFINITION)

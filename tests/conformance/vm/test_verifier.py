@@ -1,4 +1,4 @@
-"""The verifier beside the genuine one: the same verdict on modules with changed bytes."""
+"""The verifier compared with Sui's: the same verdict on modules with changed bytes."""
 
 import random
 from collections import Counter
@@ -10,7 +10,7 @@ MODULES = ["calls", "control", "enums", "generics", "integers", "references"]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_verdicts_are_the_genuine_ones_and_what_is_accepted_runs(language_files, name):
+def test_verdicts_match_sui_and_accepted_modules_run(language_files, name):
     from fuzzing.verifier import check
 
     chance = random.Random(name)
@@ -20,7 +20,7 @@ def test_verdicts_are_the_genuine_ones_and_what_is_accepted_runs(language_files,
 
 
 def _mutated(chance, file):
-    """The file with one to three bytes of its second half replaced by likely ones."""
+    """Return the file with one to three bytes of its second half replaced by likely ones."""
     data = bytearray(file)
     for _ in range(chance.choice([1, 1, 2, 3])):
         value = chance.choice([chance.randrange(0x57), chance.randrange(8), 0x0A, 0x0B, 0x0D])

@@ -1,4 +1,4 @@
-"""A world in which the Move package can be made to abort."""
+"""A world in which each abort of the Move packages can be caused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ ANSWER = Answer("ok", {"result": 3})
 
 
 def errors_of(module):
-    """The error constants of a module of our packages."""
+    """Return the error constants of a module of our packages."""
     place = calls.workflows if module in calls.workflows.TYPES.modules else calls
     return import_module(f"{place.__name__}.{module}").ERRORS
 
 
 @dataclass
 class World:
-    """People, what they have, and a transaction in the making."""
+    """Wallets, their objects, and a transaction under construction."""
 
     admin: SuiClient
     owner: SuiClient
@@ -66,7 +66,7 @@ class World:
         self.closing = Invocations(self.leader, self.deployment)
 
     def do(self, function, *arguments):
-        """Add a command; registries and the administration are the deployment's."""
+        """Add a command; registries and the admin object are those of the deployment."""
         deployment, tools = self.deployment, self.deployment.tool_registry
         registries = {calls.tool: tools, calls.name: tools, dag: deployment.dag_registry}
         if function.__name__.endswith("for_tool"):
@@ -78,10 +78,10 @@ class World:
             "leader_registry": deployment.leader_registry,
             "admin": self.deployment.admin,
         }
-        given = iter(arguments)
+        remaining = iter(arguments)
         names = list(signature(function).parameters)[2:]
-        filled = [own[name] if name in own else next(given) for name in names]
-        assert not list(given)
+        filled = [own[name] if name in own else next(remaining) for name in names]
+        assert not list(remaining)
         return function(self.builder, self.deployment.package_of(function), *filled)
 
     def do_to_tool(self, function, *arguments):
@@ -113,7 +113,7 @@ class World:
         await (await self.propose_to_slash_leader()).execute_slash(self.leader_id)
 
     async def strangers_name(self):
-        """Another name, which the user owns."""
+        """Return another name, which the user owns."""
         fqn = ToolFqn.parse("org.example.maths.add@1")
         await ToolRegistry(self.user, self.deployment).register(self.define(str(fqn)))
         return name_id(self.deployment.tool_registry, fqn.unversioned)
@@ -136,16 +136,16 @@ class World:
         inputs=None,
         max_outcome_bytes=10,
     ):
-        """Request by one leader, and pay one MIST."""
+        """Add a request by one leader that pays one MIST."""
         ports = self.ports(inputs or {"a": 1})
         terms = (ports, max_outcome_bytes, self.coin(1))
-        asked = (settings_revision, self.tool, revision, leader or self.leader_id)
-        self.do(calls.invocation.request, *asked, *terms)
+        target = (settings_revision, self.tool, revision, leader or self.leader_id)
+        self.do(calls.invocation.request, *target, *terms)
         return self.user
 
     async def assert_aborts(self, sender, module, name):
-        """The transaction is executed, with a budget and so unsimulated, and aborts."""
-        reason = next(each for each in errors_of(module) if each.name == name)
+        """Execute the transaction with a budget, so without a simulation, and check its abort."""
+        reason = next(error for error in errors_of(module) if error.name == name)
         with pytest.raises(NexusError) as caught:
             await PackageClient(sender, self.deployment).send(self.builder, budget=BUDGET)
         error = caught.value
@@ -155,7 +155,7 @@ class World:
         assert "digest" in error.details  # it was executed, not only simulated
 
     async def upgrade(self):
-        """The deployment after an upgrade that older versions do not survive."""
+        """Return the deployment after an upgrade that disables older versions."""
         publisher = Publisher(self.admin)
         upgraded = (await publisher.upgrade(self.next_package(), self.deployment)).deployment
         await publisher.migrate(upgraded)

@@ -1,4 +1,4 @@
-"""Every abort of the modules of workflows, reached on a chain: see `test_tool`."""
+"""Every abort of the modules of workflows, caused on a chain: see `test_tool`."""
 
 import pytest
 
@@ -15,7 +15,7 @@ CASES = {}
 
 
 def reaches(module, error):
-    """The decorated function adds what aborts so to a transaction that drafts a workflow."""
+    """Register the decorated function, which adds commands that abort with this error."""
 
     def keep(write):
         CASES[module, error] = write
@@ -25,7 +25,7 @@ def reaches(module, error):
 
 
 class Draft:
-    """A workflow that the owner begins to write."""
+    """A workflow that the owner starts to publish."""
 
     def __init__(self, world):
         self.world = world
@@ -149,20 +149,20 @@ def a_port_twice(draft):
     draft.ports("a", "a")
 
 
-# --- The tests
+# --- Tests
 
 
-def test_every_error_constant_of_these_modules_has_its_case():
+def test_every_error_constant_has_a_case():
     stated = [
-        (module, each.name)
+        (module, error.name)
         for module in MODULES
-        for each in getattr(calls.workflows, module).ERRORS
+        for error in getattr(calls.workflows, module).ERRORS
     ]
     assert sorted(CASES) == sorted(stated)
 
 
 @pytest.mark.parametrize(("module", "error"), CASES, ids=lambda part: part)
-async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, error):
+async def test_abort_is_explained_with_its_reason(world, module, error):
     draft = Draft(world)
     CASES[module, error](draft)
     draft.end()

@@ -1,7 +1,7 @@
-"""Every abort of the modules of invocations, reached from Python on a chain.
+"""Every abort of the modules of invocations, caused from Python on a chain.
 
-Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
-reason: calls are made without the checks that the services make beforehand.
+Each case prepares the chain, and returns the sender of a transaction that aborts for its reason.
+The transactions skip the checks of the services.
 """
 
 import json
@@ -38,7 +38,7 @@ ADDING = {
 
 
 def reaches(module, name):
-    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+    """Register the decorated function, which prepares this abort and returns the sender."""
 
     def keep(prepare):
         CASES[module, name] = prepare
@@ -244,37 +244,37 @@ async def settle_an_attempt_without_its_inputs(world):
 async def delete_another_invocation_for_an_execution(world):
     execution, dag, invocation = await attempt(world)
     other = await world.requested()
-    world.net.advance_clock(86_400_000)  # nobody closed the attempt, so that the execution ends
+    world.net.advance_clock(86_400_000)  # no one closes the attempt, so the execution ends
     world.do(calls.workflows.execution.advance, execution, dag, invocation)
     world.do(calls.workflows.cleaning.clean_invocation, execution, other)
     return world.user
 
 
 async def attempt(world):
-    """An execution of a workflow that adds, the workflow, and its first invocation."""
+    """Return an execution of a workflow that adds, the workflow, and its first invocation."""
     document, _ = read_document(json.dumps(ADDING))
     published = Workflows(world.user, world.deployment)
     await published.publish(document, "org.example.adding@1")
     workflow = await published.get("org.example.adding@1")
     executions = Executions(world.user, world.deployment)
-    begun = await executions.begin(workflow, {"a": 1, "b": 2})
-    requested = executions.emitted(begun.sent, calls.invocation.InvocationRequested)
-    return begun.execution, workflow.id, requested.invocation
+    started = await executions.begin(workflow, {"a": 1, "b": 2})
+    requested = executions.emitted(started.sent, calls.invocation.InvocationRequested)
+    return started.execution, workflow.id, requested.invocation
 
 
-# --- The tests
+# --- Tests
 
 
-def test_every_error_constant_of_these_modules_has_its_case():
+def test_every_error_constant_has_a_case():
     stated = [
-        (module, each.name)
+        (module, error.name)
         for module in MODULES
-        for each in import_module(f"{calls.__name__}.{module}").ERRORS
+        for error in import_module(f"{calls.__name__}.{module}").ERRORS
     ]
     assert sorted([*CASES, ELSEWHERE]) == sorted(stated)
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
-async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+async def test_abort_is_explained_with_its_reason(world, module, name):
     sender = await CASES[module, name](world)
     await world.assert_aborts(sender, module, name)

@@ -1,7 +1,7 @@
-"""Every abort of the modules of leaders, reached from Python on a chain.
+"""Every abort of the modules of leaders, caused from Python on a chain.
 
-Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
-reason: calls are made without the checks that the services make beforehand.
+Each case prepares the chain, and returns the sender of a transaction that aborts for its reason.
+The transactions skip the checks of the services.
 """
 
 import pytest
@@ -19,7 +19,7 @@ CASES = {}
 
 
 def reaches(module, name):
-    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+    """Register the decorated function, which prepares this abort and returns the sender."""
 
     def keep(prepare):
         CASES[module, name] = prepare
@@ -40,7 +40,7 @@ async def migrate_leaders_without_upgrade(world):
 @reaches("leader_registry", "EInvalidSettings")
 async def a_delay_of_more_than_a_week(world):
     settings = replace(await world.leaders.settings(), unregister_delay_ms=7 * DAY + 1)
-    world.do(calls.leader_registry.configure, *astuple(settings)[:-1])  # but for the revision
+    world.do(calls.leader_registry.configure, *astuple(settings)[:-1])  # without the revision
     return world.admin
 
 
@@ -99,15 +99,15 @@ async def activate_by_an_old_package(world):
     return world.leader
 
 
-# --- The tests
+# --- Tests
 
 
-def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
+def test_every_error_constant_has_a_case():
+    stated = [(module, error.name) for module in MODULES for error in getattr(calls, module).ERRORS]
     assert sorted(CASES) == sorted(stated)
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
-async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+async def test_abort_is_explained_with_its_reason(world, module, name):
     sender = await CASES[module, name](world)
     await world.assert_aborts(sender, module, name)

@@ -1,6 +1,6 @@
-"""Every abort of the modules of on-chain tools, reached on a chain.
+"""Every abort of the modules of on-chain tools, caused on a chain.
 
-The tools are those of the package itself, `ask` and `wait`, whose publisher the admin has.
+The tools are those of the package itself, `ask` and `wait`. The admin has their `Publisher`.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ CASES = {}
 
 
 def reaches(module, name):
-    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+    """Register the decorated function, which prepares this abort and returns the sender."""
 
     def keep(prepare):
         CASES[module, name] = prepare
@@ -41,7 +41,7 @@ def reaches(module, name):
 
 
 async def make_function(world, module="waiting", name="Wait", kinds=(), objects=(), gas_mist=1):
-    """The command that makes a function of a witness, by the publisher of `waiting`."""
+    """Add the command that creates a function of a witness, with the publisher of `waiting`."""
     [publisher] = await world.admin.owned_objects(world.admin.address, PUBLISHER)
     package = world.deployment.package
     witness = StructTag(package.original_id, module, name, ())
@@ -73,8 +73,8 @@ async def more_type_arguments_than_a_function_has(world):
 @reaches("definition", "EOtherFunction")
 async def another_witness_for_a_tool(world):
     tool = await registered(world, wait_definition)
-    made = await make_function(world, name="Ask")
-    world.do(calls.tool.update_function, tool.id, tool.name, made)
+    argument = await make_function(world, name="Ask")
+    world.do(calls.tool.update_function, tool.id, tool.name, argument)
     return world.admin
 
 
@@ -109,7 +109,7 @@ async def an_address_that_is_none(world):
 
 
 async def registered(world, define, **changes):
-    """A tool of the package itself, with the changes."""
+    """Register a tool of the package itself, with the changes."""
     definition = define(str(world.deployment.original_id))
     definition = replace(definition, **changes)
     registry = ToolRegistry(world.admin, world.deployment)
@@ -118,22 +118,22 @@ async def registered(world, define, **changes):
 
 
 async def waiting(world, inputs=None, **changes):
-    """An invocation of `wait`, and the tool."""
+    """Return an invocation of `wait`, and the tool."""
     tool = await registered(world, wait_definition, **changes)
-    found = await world.invocations.request(tool, inputs or {"for_ms": 0})
-    return found[1], tool.id
+    result = await world.invocations.request(tool, inputs or {"for_ms": 0})
+    return result[1], tool.id
 
 
 async def asking(world, **inputs):
-    """An invocation of `ask`, and the tool."""
+    """Return an invocation of `ask`, and the tool."""
     tool = await registered(world, ask_definition)
-    asked = {"who": str(world.user.address), "question": "Shall we?", **inputs}
-    found = await world.invocations.request(tool, asked)
-    return found[1], tool.id
+    document = {"who": str(world.user.address), "question": "Shall we?", **inputs}
+    result = await world.invocations.request(tool, document)
+    return result[1], tool.id
 
 
 def called(world, invocation, tool, *functions):
-    """Opens an invocation, calls functions with arguments, and closes it."""
+    """Open an invocation, call functions with arguments, and close it."""
     call = world.do(on_chain_call.open, invocation, tool)
     for name, *arguments in functions:
         world.do(name, call, *arguments)
@@ -219,19 +219,19 @@ async def wait_for_two_times(world):
     return called(world, *await waiting(world, inputs), (tools.go_on,))
 
 
-# --- The tests
+# --- Tests
 
 
-def test_every_error_constant_of_these_modules_has_its_case():
+def test_every_error_constant_has_a_case():
     stated = [
-        (module, each.name)
+        (module, error.name)
         for module in MODULES
-        for each in import_module(f"{calls.__name__}.{module}").ERRORS
+        for error in import_module(f"{calls.__name__}.{module}").ERRORS
     ]
     assert sorted(CASES) == sorted([*stated, *BESIDES])
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
-async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+async def test_abort_is_explained_with_its_reason(world, module, name):
     sender = await CASES[module, name](world)
     await world.assert_aborts(sender, module, name)

@@ -1,7 +1,7 @@
-"""Every abort of the modules of tools, and of those that leaders share, reached on a chain.
+"""Every abort of the modules of tools, and of modules shared with leaders, caused on a chain.
 
-Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
-reason: calls are made without the checks that the services make beforehand.
+Each case prepares the chain, and returns the sender of a transaction that aborts for its reason.
+The transactions skip the checks of the services.
 """
 
 import pytest
@@ -30,7 +30,7 @@ CASES = {}
 
 
 def reaches(module, name):
-    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+    """Register the decorated function, which prepares this abort and returns the sender."""
 
     def keep(prepare):
         CASES[module, name] = prepare
@@ -226,7 +226,7 @@ async def cancel_by_an_old_package(world):
 
 
 def fields_of(definition):
-    """What an off-chain tool is defined by."""
+    """Return the fields that define an off-chain tool."""
     return astuple(definition)[:-1]
 
 
@@ -413,21 +413,21 @@ async def re_register_what_is_active(world):
     return world.owner
 
 
-# --- The tests
+# --- Tests
 
 
-def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
+def test_every_error_constant_has_a_case():
+    stated = [(module, error.name) for module in MODULES for error in getattr(calls, module).ERRORS]
     assert sorted([*CASES, ELSEWHERE]) == sorted(stated)
 
 
 @pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
-async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+async def test_abort_is_explained_with_its_reason(world, module, name):
     sender = await CASES[module, name](world)
     await world.assert_aborts(sender, module, name)
 
 
-async def test_the_new_version_works_after_an_upgrade(world):
+async def test_new_version_works_after_upgrade(world):
     upgraded = await world.upgrade()
     await ToolRegistry(world.owner, upgraded).unregister(ADD)
     assert not (await world.tools.get(ADD)).is_active

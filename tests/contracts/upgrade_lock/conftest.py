@@ -1,4 +1,4 @@
-"""A chain with `upgrade_lock`, and a small package whose publisher is not to be trusted."""
+"""A chain with `upgrade_lock`, and a small package of an untrusted publisher."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ _CODE = "module vault::vault;\n\npublic fun fee(): {returns} {{ {fee} }}\n"
 
 @pytest.fixture(scope="session")
 def vault(move_builder):
-    """Compiles the package: `vault(2)` has another body than `vault()`, which comes first."""
+    """Return a function that compiles the package: `vault(2)` differs from the first `vault()`."""
 
     def vault(fee=1, more="", returns="u64"):
         source = _CODE.format(fee=fee, returns=returns)
@@ -39,7 +39,7 @@ def vault(move_builder):
 
 @dataclass
 class World:
-    """`owner` locked the vault; `user` is a stranger."""
+    """A world in which `owner` locked the vault, and `user` is another account."""
 
     owner: SuiClient
     user: SuiClient
@@ -67,7 +67,7 @@ class World:
 
 @pytest.fixture
 async def deployment(admin):
-    """`upgrade_lock`, published by somebody who has nothing to do with what is locked."""
+    """Return `upgrade_lock`, published by an account that locks nothing."""
     _, deployment = await LockDeployment.publish(admin)
     return deployment
 
@@ -81,7 +81,7 @@ async def world(owner, user, localnet, deployment, vault):
 
 @pytest.fixture
 async def free(owner, vault):
-    """The vault published without a lock: its package id, and its `UpgradeCap`."""
+    """Return the package ID and the `UpgradeCap` of a vault that is not locked."""
     first = vault()
     sent = await Publisher(owner).publish_other(first.modules, first.dependencies)
     (cap,) = sent.created_of("package", "UpgradeCap")
@@ -90,7 +90,7 @@ async def free(owner, vault):
 
 @pytest.fixture
 def authorized():
-    """Adds an upgrade by the cap itself; gives the receipt."""
+    """Return a function that adds an upgrade by the cap itself, and returns the receipt."""
 
     def authorized(builder, cap, package_id, package):
         policy, digest = builder.pure(u8, 0), builder.byte_vector(package.digest)

@@ -1,4 +1,4 @@
-"""Each attack on a lock, named by what the attacker hopes for."""
+"""Attacks on a lock by the publisher, by another account, and by the publisher of the lock."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ async def refused(code, sent):
 
 
 async def aborts(client, builder):
-    """How the chain refuses a transaction: its message."""
+    """Return the message with which the chain refuses a transaction."""
     with pytest.raises(RefusedOnChainError) as caught:
         await client.execute(builder)
     return caught.value.message
@@ -40,7 +40,7 @@ async def aborts(client, builder):
 # --- By the publisher
 
 
-async def test_to_upgrade_at_once_with_a_cap_that_is_locked(world, authorized, builder):
+async def test_locked_cap_cannot_upgrade_at_once(world, authorized, builder):
     lock = await world.locks().find(world.package)
     receipt = authorized(builder, lock.cap.id, world.package, world.vault(2))
     builder.move_call(
@@ -51,7 +51,9 @@ async def test_to_upgrade_at_once_with_a_cap_that_is_locked(world, authorized, b
     assert len(await world.versions()) == 1
 
 
-async def test_to_upgrade_first_and_lock_then(owner, deployment, free, vault, authorized, builder):
+async def test_upgraded_package_cannot_be_locked(
+    owner, deployment, free, vault, authorized, builder
+):
     package, cap = free
     receipt = authorized(builder, cap, package, vault(2))
     arguments = [builder.object(cap), receipt]
@@ -60,21 +62,19 @@ async def test_to_upgrade_first_and_lock_then(owner, deployment, free, vault, au
     await refused("already_upgraded", UpgradeLocks(owner, deployment).lock(cap))
 
 
-async def test_to_lock_in_the_middle_of_an_upgrade_and_commit_it_to_the_lock(
-    owner, deployment, free, vault, authorized, builder
-):
+async def test_lock_during_upgrade_is_rejected(owner, deployment, free, vault, authorized, builder):
     package, cap = free
     receipt = authorized(builder, cap, package, vault(2))
     locks = UpgradeLocks(owner, deployment)
     upgrade_lock.lock(builder, deployment.package, deployment.locks, cap)
-    # The lock is shared by `lock` itself: this transaction cannot reach it any more.
+    # `lock` shares the lock, so the same transaction cannot use it.
     upgrade_lock.commit(builder, deployment.package, locks.lock_id(package), receipt)
     with pytest.raises(NexusError):
         await owner.execute(builder)
     assert await locks.find(package) is None
 
 
-async def test_to_have_the_proposed_modules_linked_to_other_packages(world):
+async def test_execute_rejects_other_dependencies(world):
     proposed = world.vault(2)
     await world.propose(proposed)
     world.pass_days(14)
@@ -88,7 +88,7 @@ async def test_to_have_the_proposed_modules_linked_to_other_packages(world):
     assert len(await world.versions()) == 1
 
 
-async def test_to_propose_one_thing_and_execute_another(world):
+async def test_execute_rejects_modules_that_differ_from_proposal(world):
     await world.propose(world.vault(2))
     world.pass_days(14)
     error = await refused("not_proposed", world.locks().execute(world.package, world.vault(3)))
@@ -103,7 +103,7 @@ async def test_to_propose_one_thing_and_execute_another(world):
     assert (await world.locks().upgrades(world.package)).proposal is not None
 
 
-async def test_to_exchange_the_proposal_on_the_thirteenth_day(world):
+async def test_new_proposal_restarts_the_delay(world):
     await world.propose(world.vault(2))
     world.pass_days(13)
     await refused("proposed", world.propose(world.vault(3)))
@@ -113,7 +113,7 @@ async def test_to_exchange_the_proposal_on_the_thirteenth_day(world):
     await refused("too_early", world.locks().execute(world.package, world.vault(3)))
 
 
-async def test_to_propose_without_saying_where_the_sources_are(world):
+async def test_propose_rejects_missing_sources(world):
     locks, proposed = world.locks(), world.vault(2)
     await refused("wrong_sources", locks.propose(world.package, proposed, ""))
     await refused("wrong_sources", locks.propose(world.package, proposed, "x" * 501))
@@ -121,21 +121,21 @@ async def test_to_propose_without_saying_where_the_sources_are(world):
     await refused("wrong_digest", locks.propose(world.package, digest, "https://x.example"))
 
 
-async def test_to_keep_a_right_to_upgrade_in_store(world):
+async def test_proposal_cannot_be_executed_after_its_window(world):
     await world.propose(world.vault(2))
     world.pass_days(21)
     await refused("void", world.locks().execute(world.package, world.vault(2)))
     assert (await world.locks().upgrades(world.package)).proposal is None
 
 
-async def test_to_upgrade_twice_with_one_proposal(world):
+async def test_proposal_cannot_be_executed_twice(world):
     await world.propose(world.vault(2))
     world.pass_days(14)
     await world.locks().execute(world.package, world.vault(2))
     await refused(NOTHING_PROPOSED, world.locks().execute(world.package, world.vault(2)))
 
 
-async def test_to_upgrade_what_was_made_immutable(world):
+async def test_immutable_package_cannot_be_upgraded(world):
     await world.propose(world.vault(2))
     await world.locks().make_immutable(world.package)
     world.pass_days(14)
@@ -144,10 +144,10 @@ async def test_to_upgrade_what_was_made_immutable(world):
     assert (await world.locks().upgrades(world.package)).upgrades is Upgrades.IMMUTABLE
 
 
-# --- By a stranger
+# --- By another account
 
 
-async def test_to_use_up_the_proposal_without_the_upgrade(world):
+async def test_authorize_without_upgrade_is_rejected(world):
     await world.propose(world.vault(2))
     world.pass_days(14)
     builder = TransactionBuilder()
@@ -158,7 +158,7 @@ async def test_to_use_up_the_proposal_without_the_upgrade(world):
     assert len(await world.versions()) == 2
 
 
-async def test_to_upgrade_and_leave_the_cap_blocked(world):
+async def test_upgrade_without_commit_is_rejected(world):
     proposed = world.vault(2)
     await world.propose(proposed)
     world.pass_days(14)
@@ -170,9 +170,7 @@ async def test_to_upgrade_and_leave_the_cap_blocked(world):
     assert len(await world.versions()) == 1
 
 
-async def test_to_commit_the_upgrade_of_a_package_of_ones_own(
-    world, user, vault, authorized, builder
-):
+async def test_commit_rejects_receipt_of_another_package(world, user, vault, authorized, builder):
     first = vault()
     sent = await Publisher(user).publish_other(first.modules, first.dependencies)
     (cap,) = sent.created_of("package", "UpgradeCap")
@@ -183,7 +181,7 @@ async def test_to_commit_the_upgrade_of_a_package_of_ones_own(
     assert (await world.locks().find(world.package)).cap.package == world.package
 
 
-async def test_to_do_what_the_owner_does(world):
+async def test_owner_methods_reject_other_wallets(world):
     await world.propose(world.vault(2))
     locks = world.locks(world.user)
     for verb in (
@@ -196,8 +194,8 @@ async def test_to_do_what_the_owner_does(world):
     await refused("not_offered", locks.accept(world.package))
 
 
-async def test_to_block_the_lock_of_another_package(world, user, vault, free):
-    # The id follows from the cap, not from what somebody says.
+async def test_lock_of_another_package_cannot_be_blocked(world, user, vault, free):
+    # The ID of a lock follows from the cap, not from an argument.
     first = vault()
     sent = await Publisher(user).publish_other(first.modules, first.dependencies, world.deployment)
     locks = world.locks(user)
@@ -206,14 +204,14 @@ async def test_to_block_the_lock_of_another_package(world, user, vault, free):
     assert (await locks.find(world.package)).owner == world.owner.address
 
 
-async def test_to_become_a_former_owner_with_a_right(world):
+async def test_former_owner_loses_all_rights(world):
     await world.locks().offer(world.package, world.user.address)
     await world.locks(world.user).accept(world.package)
     await refused("not_owner", world.propose(world.vault(2)))
     await world.locks(world.user).propose(world.package, world.vault(2), "https://x.example")
 
 
-async def test_to_get_what_the_init_of_an_added_module_makes(world):
+async def test_propose_rejects_init_of_added_module(world):
     with_init = world.vault(more=_CAP)
     error = await refused("init_in_upgrade", world.propose(with_init))
     assert "the added module cap" in error.message
@@ -222,12 +220,12 @@ async def test_to_get_what_the_init_of_an_added_module_makes(world):
 # --- By the publisher of `upgrade_lock`
 
 
-async def test_to_pass_off_another_package_as_the_lock(world):
+async def test_find_rejects_another_package_as_lock(world):
     error = await refused("lock_not_genuine", LockDeployment.find(world.user, world.package))
     assert error.exit_code == 8
 
 
-async def test_to_keep_the_upgrade_cap_of_the_lock(user, builder):
+async def test_find_rejects_lock_whose_cap_was_kept(user, builder):
     package = load_lock_package()
     cap = builder.publish(package.modules, package.dependencies)
     builder.transfer_objects([cap], user.address)
@@ -235,7 +233,7 @@ async def test_to_keep_the_upgrade_cap_of_the_lock(user, builder):
     await refused("lock_not_immutable", LockDeployment.find(user, sent.published()))
 
 
-async def test_to_hide_the_upgrade_cap_of_the_lock_in_another_lock(user, deployment, builder):
+async def test_find_rejects_lock_whose_cap_was_hidden(user, deployment, builder):
     package = load_lock_package()
     cap = builder.publish(package.modules, package.dependencies)
     upgrade_lock.lock(builder, deployment.package, deployment.locks, cap)
@@ -243,5 +241,5 @@ async def test_to_hide_the_upgrade_cap_of_the_lock_in_another_lock(user, deploym
     await refused("lock_not_immutable", LockDeployment.find(user, sent.published()))
 
 
-async def test_what_is_no_package_locks_nothing(user):
+async def test_find_rejects_object_that_is_not_a_package(user):
     await refused("package_unknown", LockDeployment.find(user, Address.of(0xDEAD)))

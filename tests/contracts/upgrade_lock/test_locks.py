@@ -1,4 +1,4 @@
-"""A locked package, as its owner, strangers and watchers see it."""
+"""A locked package, as its owner, other accounts and watchers see it."""
 
 from contextlib import aclosing
 
@@ -19,39 +19,39 @@ from nexus_tools.sui.types.object import MovePackage, Shared
 DAY_MS = 86_400_000
 
 
-async def test_what_is_published_as_the_lock_is_found_again_and_trusted(deployment, user):
+async def test_find_trusts_published_lock(deployment, user):
     assert await LockDeployment.find(user, deployment.package_id) == deployment
     assert LockDeployment.parse(deployment.as_json()) == deployment
     assert isinstance((await user.object(deployment.locks)).owner, Shared)
 
 
-async def test_a_document_that_lacks_something_is_no_deployment(deployment):
+async def test_parse_rejects_incomplete_document(deployment):
     document = deployment.as_json()
     del document["locks"]
     with pytest.raises(ValidationError, match="locks"):
         LockDeployment.parse(document)
 
 
-async def test_a_lock_is_found_from_the_package_alone(world):
-    found = await world.locks(world.user).upgrades(world.package)
-    assert (found.package, found.version, found.upgrades) == (world.package, 1, Upgrades.LOCKED)
-    assert (found.owner, found.proposal) == (world.owner.address, None)
+async def test_lock_is_found_by_its_package(world):
+    state = await world.locks(world.user).upgrades(world.package)
+    assert (state.package, state.version, state.upgrades) == (world.package, 1, Upgrades.LOCKED)
+    assert (state.owner, state.proposal) == (world.owner.address, None)
     assert (await world.locks().find(world.package)).cap.package == world.package
 
 
-async def test_a_stranger_executes_what_the_owner_proposed(world):
+async def test_anyone_executes_the_proposal(world):
     proposed = world.vault(2)
     await world.propose(proposed)
     world.pass_days(14)
     sent = await world.locks(world.user).execute(world.package, proposed)
-    found = await world.locks().upgrades(sent.published())
-    assert (found.package, found.version, found.proposal) == (world.package, 2, None)
+    state = await world.locks().upgrades(sent.published())
+    assert (state.package, state.version, state.proposal) == (world.package, 2, None)
     package = (await world.user.object(sent.published())).data
     assert isinstance(package, MovePackage)
     assert package.version == 2
 
 
-async def test_a_proposal_says_from_when_until_when(world):
+async def test_proposal_has_its_time_window(world):
     await world.propose(world.vault(2))
     proposal = (await world.locks().upgrades(world.package)).proposal
     assert proposal.digest == world.vault(2).digest
@@ -62,7 +62,7 @@ async def test_a_proposal_says_from_when_until_when(world):
     assert caught.value.details["possible_at_ms"] == proposal.executable_at_ms
 
 
-async def test_upgrades_follow_one_another(world):
+async def test_upgrades_can_be_repeated(world):
     for fee in (2, 3):
         await world.propose(world.vault(fee))
         world.pass_days(14)
@@ -70,7 +70,7 @@ async def test_upgrades_follow_one_another(world):
     assert (await world.locks().upgrades(world.package)).version == 3
 
 
-async def test_a_package_that_was_published_free_is_locked_later(owner, deployment, free):
+async def test_unlocked_package_can_be_locked_later(owner, deployment, free):
     package, cap = free
     locks = UpgradeLocks(owner, deployment)
     assert (await locks.upgrades(package)).upgrades is Upgrades.FREE
@@ -78,18 +78,18 @@ async def test_a_package_that_was_published_free_is_locked_later(owner, deployme
     assert (await locks.upgrades(package)).upgrades is Upgrades.LOCKED
 
 
-async def test_a_free_package_has_nothing_to_propose(owner, deployment, free, vault):
+async def test_propose_fails_for_unlocked_package(owner, deployment, free, vault):
     with pytest.raises(NotFoundError) as caught:
         await UpgradeLocks(owner, deployment).propose(free[0], vault(2), "https://x.example")
     assert caught.value.code == "package_not_locked"
 
 
-async def test_a_rehearsal_proposes_nothing(world):
+async def test_dry_run_proposes_nothing(world):
     await world.locks().rehearsal().propose(world.package, world.vault(2), "https://x.example")
     assert (await world.locks().upgrades(world.package)).proposal is None
 
 
-async def test_watchers_see_every_step(world):
+async def test_every_step_emits_an_event(world):
     locks = world.locks()
     await world.propose(world.vault(2))
     await locks.cancel(world.package)
@@ -121,16 +121,16 @@ async def test_watchers_see_every_step(world):
     ]
 
 
-# --- Ours
+# --- Our package
 
 
 @pytest.fixture
 async def ours(admin, deployment):
-    """Our package, published and locked in one transaction."""
+    """Return our package, published and locked in one transaction."""
     return (await Publisher(admin).publish(deployment)).deployment
 
 
-async def test_our_package_is_published_and_locked_in_one_transaction(admin, deployment, ours):
+async def test_publish_locks_package_in_same_transaction(admin, deployment, ours):
     package = await admin.object(ours.package_id)
     lock = await admin.object(UpgradeLocks(admin, deployment).lock_id(ours.original_id))
     assert lock.previous_transaction == package.previous_transaction
@@ -138,7 +138,7 @@ async def test_our_package_is_published_and_locked_in_one_transaction(admin, dep
     assert Deployment.parse(ours.as_json()) == ours
 
 
-async def test_our_package_is_upgraded_by_anybody_and_migrated_by_the_admin(
+async def test_anyone_upgrades_and_admin_migrates(
     admin, user, localnet, deployment, ours, next_package
 ):
     locks = UpgradeLocks(admin, deployment)

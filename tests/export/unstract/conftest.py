@@ -1,4 +1,4 @@
-"""A tool server on a port of its own, and exported tools run as programs."""
+"""A tool server on its own port, and exported tools that run as programs."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class Overflow(Variant, name="err_overflow"):
 
 @tool("xyz.example.math.add@2")
 async def add(a: int, b: int, call: Call) -> Sum | Overflow:
-    """Adds two integers."""
+    """Add two integers."""
     if b == -1:
         raise RuntimeError("secret detail")
     if a + b > 1_000:
@@ -35,7 +35,7 @@ async def add(a: int, b: int, call: Call) -> Sum | Overflow:
 
 
 class Served:
-    """An ASGI application that is served in a thread, while the context lasts."""
+    """An ASGI application that is served in a thread while the context is open."""
 
     def __init__(self, app):
         self._app = app
@@ -68,7 +68,7 @@ def server():
 
 @pytest.fixture
 def serve():
-    """Serves other applications."""
+    """Return a function that serves another application."""
     with ExitStack() as stack:
         yield lambda app: stack.enter_context(Served(app)).url
 
@@ -79,7 +79,7 @@ def definition(server):
 
 
 class ExportedTool:
-    """An exported folder, whose program is run as the platform does: in `src`, by its name."""
+    """An exported folder, whose program runs as on the platform: in `src`, by its name."""
 
     def __init__(self, folder, definition, **options):
         self.folder = folder
@@ -107,13 +107,13 @@ def settings_text(settings):
 
 
 @pytest.fixture
-def exported(definition, tmp_path):
+def exported_tool(definition, tmp_path):
     return ExportedTool(tmp_path / "exported", definition)
 
 
 @pytest.fixture
 def export(tmp_path):
-    """Exports other definitions."""
+    """Return a function that exports another definition."""
     return lambda definition, **options: ExportedTool(
         Path(tmp_path, "exported"), definition, **options
     )

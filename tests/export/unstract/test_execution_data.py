@@ -1,4 +1,4 @@
-"""The files of an execution, as tools of the platform leave them, on disk and in S3."""
+"""The files of an execution on disk and in S3, as on the platform."""
 
 import json
 from functools import partial
@@ -47,15 +47,15 @@ def assert_is_written(data, elapsed_s):
 
 
 @pytest.mark.parametrize("variable", ["TOOL_DATA_DIR", "EXECUTION_DATA_DIR"])
-def test_a_local_directory_gets_the_output(exported, data, variable):
-    code, messages, _ = exported("RUN", {"a": 1, "b": 2}, environment={variable: str(data)})
+def test_local_directory_gets_the_output(exported_tool, data, variable):
+    code, messages, _ = exported_tool("RUN", {"a": 1, "b": 2}, environment={variable: str(data)})
     result = messages[-1]["result"]
     assert (code, result["workflow_id"]) == (0, "the-workflow")
     assert_is_written(data, result["elapsed_time"])
 
 
-def test_a_directory_without_metadata_gets_them(exported, tmp_path):
-    exported("RUN", {"a": 1, "b": 2}, environment={"TOOL_DATA_DIR": str(tmp_path)})
+def test_directory_without_metadata_gets_metadata(exported_tool, tmp_path):
+    exported_tool("RUN", {"a": 1, "b": 2}, environment={"TOOL_DATA_DIR": str(tmp_path)})
     assert json.loads((tmp_path / "COPY_TO_FOLDER" / "result.json").read_text()) == OUTPUT
     metadata = json.loads((tmp_path / "METADATA.json").read_text())
     assert [entry["tool_name"] for entry in metadata["tool_metadata"]] == [
@@ -63,23 +63,25 @@ def test_a_directory_without_metadata_gets_them(exported, tmp_path):
     ]
 
 
-def test_a_name_of_the_source_does_not_lead_elsewhere(exported, data):
+def test_source_name_does_not_lead_to_another_folder(exported_tool, data):
     metadata = METADATA | {"source_name": "../../elsewhere/..\\invoice.pdf"}
     (data / "METADATA.json").write_text(json.dumps(metadata))
-    exported("RUN", {"a": 1, "b": 2}, environment={"TOOL_DATA_DIR": str(data)})
+    exported_tool("RUN", {"a": 1, "b": 2}, environment={"TOOL_DATA_DIR": str(data)})
     assert [path.name for path in (data / "COPY_TO_FOLDER").iterdir()] == ["invoice.json"]
 
 
-def test_a_failed_run_leaves_the_files_as_they_were(exported, data):
-    exported("RUN", {"a": 900, "b": 200}, environment={"TOOL_DATA_DIR": str(data)})
+def test_failed_run_keeps_the_files(exported_tool, data):
+    exported_tool("RUN", {"a": 900, "b": 200}, environment={"TOOL_DATA_DIR": str(data)})
     assert (data / "INFILE").read_bytes() == b"%PDF"
     assert json.loads((data / "METADATA.json").read_text()) == METADATA
     assert not (data / "COPY_TO_FOLDER").exists()
 
 
-def test_metadata_that_are_no_json_end_the_run(exported, data):
+def test_non_json_metadata_ends_the_run(exported_tool, data):
     (data / "METADATA.json").write_text("{")
-    code, messages, _ = exported("RUN", {"a": 1, "b": 2}, environment={"TOOL_DATA_DIR": str(data)})
+    code, messages, _ = exported_tool(
+        "RUN", {"a": 1, "b": 2}, environment={"TOOL_DATA_DIR": str(data)}
+    )
     assert code == 1
     assert "METADATA.json is not JSON" in messages[0]["log"]
 
@@ -97,50 +99,50 @@ def in_storage(store, **changed):
     }
 
 
-async def run(exported, environment):
-    call = partial(exported, "RUN", {"a": 1, "b": 2}, environment=environment)
+async def run(exported_tool, environment):
+    call = partial(exported_tool, "RUN", {"a": 1, "b": 2}, environment=environment)
     return await anyio.to_thread.run_sync(call)
 
 
-async def test_a_bucket_gets_the_output(exported, data, tmp_path):
+async def test_bucket_gets_the_output(exported_tool, data, tmp_path):
     async with storage_at(tmp_path / "root") as store:
-        code, messages, _ = await run(exported, in_storage(store))
+        code, messages, _ = await run(exported_tool, in_storage(store))
     result = messages[-1]["result"]
     assert (code, result["workflow_id"]) == (0, "the-workflow")
     assert_is_written(data, result["elapsed_time"])
 
 
-async def test_a_key_with_odd_characters_is_signed_as_s3_wants_it(exported, data, tmp_path):
+async def test_key_with_odd_characters_is_signed_as_s3_requires(exported_tool, data, tmp_path):
     metadata = METADATA | {"source_name": "a b+c&d=é~.pdf"}
     (data / "METADATA.json").write_text(json.dumps(metadata))
     async with storage_at(tmp_path / "root") as store:
-        await run(exported, in_storage(store))
+        await run(exported_tool, in_storage(store))
     assert [path.name for path in (data / "COPY_TO_FOLDER").iterdir()] == ["a b+c&d=é~.json"]
 
 
-async def test_wrong_keys_end_the_run_and_are_not_repeated(exported, data, tmp_path):
+async def test_wrong_keys_end_the_run_and_are_not_repeated(exported_tool, data, tmp_path):
     async with storage_at(tmp_path / "root") as store:
-        code, messages, printed = await run(exported, in_storage(store, key="not-the-key"))
+        code, messages, printed = await run(exported_tool, in_storage(store, key="not-the-key"))
     assert code == 1
     assert "HTTP 403" in messages[0]["log"]
     assert "the-secret" not in json.dumps(messages) + printed
 
 
-def test_credentials_that_cannot_be_read_end_the_run_and_are_not_repeated(exported):
+def test_unreadable_credentials_end_the_run_and_are_not_repeated(exported_tool):
     environment = {
         "EXECUTION_DATA_DIR": "bucket/run",
         "WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS": '{"provider": "minio", "secret"',
     }
-    code, messages, printed = exported("RUN", {"a": 1, "b": 2}, environment=environment)
+    code, messages, printed = exported_tool("RUN", {"a": 1, "b": 2}, environment=environment)
     assert code == 1
     assert "WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS" in messages[0]["log"]
     assert '"secret"' not in messages[0]["log"] + printed
 
 
-def test_a_storage_that_is_local_is_a_directory(exported, data):
+def test_local_storage_is_a_directory(exported_tool, data):
     environment = {
         "EXECUTION_DATA_DIR": str(data),
         "WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS": '{"provider": "local", "credentials": {}}',
     }
-    _, messages, _ = exported("RUN", {"a": 1, "b": 2}, environment=environment)
+    _, messages, _ = exported_tool("RUN", {"a": 1, "b": 2}, environment=environment)
     assert_is_written(data, messages[-1]["result"]["elapsed_time"])

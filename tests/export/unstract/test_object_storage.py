@@ -1,4 +1,4 @@
-"""The signatures of an exported program are those that AWS's own client makes."""
+"""The signatures of an exported program equal those of the AWS client."""
 
 import importlib.util
 import sys
@@ -27,7 +27,7 @@ DEFINITION = {
 
 @pytest.fixture
 def storage(tmp_path, monkeypatch):
-    """The object storage of an exported program."""
+    """Return the object storage of an exported program."""
     write_unstract_tool(ToolDefinition.parse(DEFINITION), tmp_path / "exported")
     source = tmp_path / "exported" / "src"
     monkeypatch.syspath_prepend(source)
@@ -39,7 +39,7 @@ def storage(tmp_path, monkeypatch):
 
 
 def aws_signature(monkeypatch, method, path, content):
-    """What botocore sends as `Authorization`."""
+    """Return the header `Authorization` from botocore."""
     monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda: NOW)
     request = AWSRequest(method, ENDPOINT + path, data=content)
     request.context["payload_signing_enabled"] = True
@@ -52,9 +52,7 @@ def aws_signature(monkeypatch, method, path, content):
     ("method", "name", "content"),
     [("GET", "bucket/run/INFILE", b""), ("PUT", "bucket/run/a b+c&d=é~.json", b'{"ok": {}}')],
 )
-def test_a_request_is_signed_as_awss_own_client_signs_it(
-    storage, monkeypatch, method, name, content
-):
+def test_request_is_signed_like_by_the_aws_client(storage, monkeypatch, method, name, content):
     path = quote(f"/{name}", safe="/-_.~")
     signed = storage._signed(method, path, content, NOW)["authorization"]
     assert signed == aws_signature(monkeypatch, method, path, content)

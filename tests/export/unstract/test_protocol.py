@@ -1,4 +1,4 @@
-"""Each message, field by field, as the protocol's document shows it."""
+"""Each message, field by field, according to the protocol's specification."""
 
 from datetime import datetime
 
@@ -22,25 +22,25 @@ def assert_is_iso_time(text):
         ("VARIABLES", "variables", "runtime_variables.json"),
     ],
 )
-def test_a_document_is_shown_as_its_file_has_it(exported, command, field, file):
-    code, messages, _ = exported(command)
+def test_document_is_printed_like_its_file(exported_tool, command, field, file):
+    code, messages, _ = exported_tool(command)
     message = only(messages)
     assert set(message) == {"type", field, "emitted_at"}
-    assert (code, message["type"], message[field]) == (0, command, exported.config(file))
+    assert (code, message["type"], message[field]) == (0, command, exported_tool.config(file))
     assert_is_iso_time(message["emitted_at"])
 
 
-def test_the_icon_is_the_text_of_the_svg(exported):
-    code, messages, _ = exported("ICON")
+def test_icon_is_the_text_of_the_svg(exported_tool):
+    code, messages, _ = exported_tool("ICON")
     message = only(messages)
-    icon = (exported.folder / "src" / "config" / "icon.svg").read_text(encoding="utf-8")
+    icon = (exported_tool.folder / "src" / "config" / "icon.svg").read_text(encoding="utf-8")
     assert set(message) == {"type", "icon", "emitted_at"}
     assert (code, message["type"], message["icon"]) == (0, "ICON", icon)
     assert icon.startswith("<svg ")
 
 
-def test_a_result_has_workflow_time_and_output(exported):
-    code, messages, _ = exported("RUN", {"a": 1, "b": 2})
+def test_result_has_workflow_time_and_output(exported_tool):
+    code, messages, _ = exported_tool("RUN", {"a": 1, "b": 2})
     message = only(messages)
     assert set(message) == {"type", "result", "emitted_at"}
     assert set(message["result"]) == {"workflow_id", "elapsed_time", "output"}
@@ -51,8 +51,8 @@ def test_a_result_has_workflow_time_and_output(exported):
     assert_is_iso_time(message["emitted_at"])
 
 
-def test_a_log_has_level_and_text(exported):
-    _, messages, _ = exported("RUN", {"a": 1, "b": 2}, arguments=["--log-level", "INFO"])
+def test_log_has_level_and_text(exported_tool):
+    _, messages, _ = exported_tool("RUN", {"a": 1, "b": 2}, arguments=["--log-level", "INFO"])
     message = messages[0]
     assert set(message) == {"type", "level", "log", "emitted_at"}
     assert (message["type"], message["level"]) == ("LOG", "INFO")
@@ -60,13 +60,13 @@ def test_a_log_has_level_and_text(exported):
     assert_is_iso_time(message["emitted_at"])
 
 
-def test_no_cost_is_claimed(exported):
-    _, messages, _ = exported("RUN", {"a": 1, "b": 2}, arguments=["--log-level", "DEBUG"])
+def test_cost_is_never_printed(exported_tool):
+    _, messages, _ = exported_tool("RUN", {"a": 1, "b": 2}, arguments=["--log-level", "DEBUG"])
     assert {message["type"] for message in messages} == {"LOG", "RESULT"}
 
 
-def test_the_properties_are_those_of_the_document(exported):
-    properties = exported.config("properties.json")
+def test_properties_have_the_spelling_of_the_specification(exported_tool):
+    properties = exported_tool.config("properties.json")
     assert properties["display_name"] == "Add"
     assert properties["function_name"] == "xyz_example_math_add_v2"
     assert properties["description"] == "Adds two integers."
@@ -79,8 +79,8 @@ def test_the_properties_are_those_of_the_document(exported):
     }
 
 
-def test_the_properties_are_those_of_the_sdk_too(exported):
-    properties = exported.config("properties.json")
+def test_properties_also_have_the_spelling_of_the_sdk(exported_tool):
+    properties = exported_tool.config("properties.json")
     assert (properties["displayName"], properties["toolVersion"]) == ("Add", "2.0.0")
     assert properties["functionName"] == "xyz_example_math_add_v2"
     assert properties["result"]["type"] == "JSON"
@@ -93,21 +93,21 @@ def test_the_properties_are_those_of_the_sdk_too(exported):
     }
 
 
-def test_the_settings_are_the_tool_s_input(exported, definition):
-    spec = exported.config("spec.json")
+def test_settings_are_the_tools_input(exported_tool, definition):
+    spec = exported_tool.config("spec.json")
     assert spec["required"] == ["a", "b"]
     assert set(spec["properties"]) == {"a", "b"}
     assert (spec["type"], spec["description"]) == ("object", "Adds two integers.")
     assert spec["title"]
 
 
-def test_the_runtime_variables_are_optional(exported):
-    variables = exported.config("runtime_variables.json")
+def test_runtime_variables_are_optional(exported_tool):
+    variables = exported_tool.config("runtime_variables.json")
     assert variables["required"] == []
     assert set(variables["properties"]) == {"NEXUS_TOOL_URL", "NEXUS_TOOL_AUTHORIZATION"}
 
 
-def test_a_command_that_there_is_not_is_refused(exported):
-    code, messages, errors = exported("DANCE")
+def test_unknown_command_is_refused(exported_tool):
+    code, messages, errors = exported_tool("DANCE")
     assert (code, messages) == (2, [])
     assert "invalid choice" in errors

@@ -1,4 +1,4 @@
-"""An exported tool, served again by the bridge to Unstract: there and back."""
+"""An exported tool that the bridge to Unstract serves again."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from nexus_tools.bridges.unstract import UnstractBridge
 
 @pytest.fixture
 def host(tmp_path, definition):
-    """A machine on which tools may connect to the server of the exported one."""
+    """Return a host on which tools may connect to the server of the exported tool."""
     for name in ("scratch", "cache"):
         (tmp_path / name).mkdir()
     return Host(
@@ -25,10 +25,10 @@ def host(tmp_path, definition):
     )
 
 
-async def borrowed(exported, host, storage="auto"):
+async def borrowed(exported_tool, host, storage="auto"):
     bridge = UnstractBridge(storage=storage)
-    assert bridge.recognises(exported.folder)
-    discovery = await bridge.discover(exported.folder, host, Naming("xyz.example"))
+    assert bridge.recognises(exported_tool.folder)
+    discovery = await bridge.discover(exported_tool.folder, host, Naming("xyz.example"))
     assert discovery.refused == ()
     [tool] = discovery.tools
     return tool
@@ -38,8 +38,8 @@ def ports(**settings):
     return {"settings": settings}
 
 
-async def test_the_bridge_finds_the_tool_with_its_settings(exported, host, definition):
-    tool = await borrowed(exported, host)
+async def test_bridge_finds_the_tool_with_its_settings(exported_tool, host, definition):
+    tool = await borrowed(exported_tool, host)
     assert str(tool.fqn) == "xyz.example.xyz_example_math_add_v2@1"
     settings = tool.input_schema["properties"]["settings"]
     assert settings["properties"] == definition.input_schema["properties"]
@@ -48,8 +48,8 @@ async def test_the_bridge_finds_the_tool_with_its_settings(exported, host, defin
 
 
 @pytest.mark.parametrize("storage", ["auto", "local", "s3"])
-async def test_the_result_and_the_file_come_back(exported, host, storage):
-    tool = await borrowed(exported, host, storage)
+async def test_result_and_file_are_returned(exported_tool, host, storage):
+    tool = await borrowed(exported_tool, host, storage)
     outcome = await tool.invoke(ports(a=1, b=2))
     assert (outcome.variant, outcome.ports["output"]) == ("ok", {"ok": {"result": 3}})
     [file] = outcome.ports["files"]
@@ -57,8 +57,8 @@ async def test_the_result_and_the_file_come_back(exported, host, storage):
     assert json.loads(file["text"]) == {"ok": {"result": 3}}
 
 
-async def test_an_error_variant_is_an_error_there_too(exported, host):
-    tool = await borrowed(exported, host)
+async def test_error_variant_is_an_error_in_the_bridge(exported_tool, host):
+    tool = await borrowed(exported_tool, host)
     outcome = await tool.invoke(ports(a=900, b=200))
     assert outcome.is_error
     assert "err_overflow" in json.dumps(outcome.ports)

@@ -1,4 +1,4 @@
-"""A Move package of on-chain tools, honest ones and others."""
+"""A Move package of on-chain tools, honest and dishonest ones."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def variant(name, **ports):
 
 
 class Counter:
-    """The package of tools for tests, published by the world's key."""
+    """The package of test tools, published with the world's key."""
 
     def __init__(self, world, published):
         self.world = world
@@ -52,7 +52,7 @@ class Counter:
         tag = StructTag(self.package, "counter", "Count")
         publishers = await self.world.client.owned_objects(self.world.client.address, PUBLISHER)
         package = str(self.package).removeprefix("0x").encode()
-        [own] = [each.id for each in publishers if package in each.data.contents]
+        [own] = [publisher.id for publisher in publishers if package in publisher.data.contents]
         return Declaration(own, tag)
 
     async def set_closed(self, is_closed):
@@ -77,18 +77,18 @@ async def counter(world, linked):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """The transactions that leaders send."""
-    send, found = TransactionSender.send, []
+    """Return the list of transactions that leaders send."""
+    send, transactions = TransactionSender.send, []
 
     async def noted(sender, transaction):
-        found.append(transaction)
+        transactions.append(transaction)
         return await send(sender, transaction)
 
     monkeypatch.setattr(TransactionSender, "send", noted)
-    return found
+    return transactions
 
 
 async def told(world, kind):
-    """The events of one kind."""
-    found = past_events(world.client, event_filter(world.deployment, kind))
-    return [parse_event(world.deployment, record.event) async for record in found]
+    """Return the events of one kind."""
+    records = past_events(world.client, event_filter(world.deployment, kind))
+    return [parse_event(world.deployment, record.event) async for record in records]

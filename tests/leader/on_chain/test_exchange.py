@@ -1,7 +1,7 @@
-"""The example that swaps within its own vault, at the price of a constant product.
+"""The example of an exchange that swaps within its own vault, at a constant-product price.
 
-By hand: of pools with 1 000 and 4 000, 1 000 more bring 4 000 * 1 000 / 2 000 = 2 000. Then there
-are 2 000 and 2 000, and 1 000 more would bring 2 000 * 1 000 / 3 000 = 666.
+By hand: with pools of 1 000 and 4 000, paying 1 000 yields 4 000 * 1 000 / 2 000 = 2 000. The pools
+then have 2 000 each, and another 1 000 yields 2 000 * 1 000 / 3 000 = 666.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ COIN = "0x2::sui::SUI"
 
 @dataclass
 class Exchange:
-    """The package of the example, published, with vaults of the world's key."""
+    """The published package of the example, with vaults of the world's key."""
 
     world: object
     package: object
@@ -43,7 +43,7 @@ class Exchange:
 
     async def allow(self, vault, amount, least_per_1000):
         builder = TransactionBuilder()
-        numbers = [builder.pure(bcs.u64, each) for each in (amount, least_per_1000)]
+        numbers = [builder.pure(bcs.u64, number) for number in (amount, least_per_1000)]
         arguments = [builder.object(vault), *numbers]
         builder.move_call(self.package, "exchange", "allow", arguments, [SUI, SUI])
         await self.world.client.execute(builder)
@@ -63,8 +63,8 @@ async def vault(exchange):
 
 
 @pytest.fixture
-async def swapping(world, exchange, vault):
-    """The registered tool, for a vault of the world's key."""
+async def swap_tool(world, exchange, vault):
+    """Return the registered tool for a vault of the world's key."""
     package = exchange.package
     ports = {"vault": {"type": "string"}, "amount": NUMBER, "least": NUMBER}
     document = {
@@ -84,20 +84,20 @@ async def swapping(world, exchange, vault):
     return await world.register_tool(ToolDefinition.parse(document))
 
 
-async def test_the_owner_of_a_vault_swaps_within_it_up_to_a_price(world, exchange, vault, swapping):
+async def test_vault_owner_swaps_up_to_a_price(world, exchange, vault, swap_tool):
     leader = await world.new_leader()
     await exchange.allow(vault, 2_000, 500)
     async with world.running(leader):
         named = {"vault": str(vault)}
-        [first] = await world.request(swapping, {**named, "amount": 1_000, "least": 2_000})
+        [first] = await world.request(swap_tool, {**named, "amount": 1_000, "least": 2_000})
         [bought] = await world.closed(first)
-        [second] = await world.request(swapping, {**named, "amount": 1_000, "least": 667})
+        [second] = await world.request(swap_tool, {**named, "amount": 1_000, "least": 667})
         [refused] = await world.closed(second)
     assert (bought.state.variant, bought.state.ports.as_json()) == ("ok", {"got": 2_000})
     assert (refused.state.variant, refused.state.ports.as_json()) == ("too_dear", {"offered": 666})
 
 
-async def test_nobody_else_swaps_within_it(world, exchange, vault, swapping):
+async def test_another_account_cannot_swap(world, exchange, vault, swap_tool):
     leader = await world.new_leader()
     await exchange.allow(vault, 1, 0)
     thief = KeyPair.from_secret(SignatureScheme.ED25519, bytes(range(32)))
@@ -105,7 +105,7 @@ async def test_nobody_else_swaps_within_it(world, exchange, vault, swapping):
     async with world.client_of(thief) as client, world.running(leader):
         invocations = Invocations(client, world.deployment)
         inputs = {"vault": str(vault), "amount": 1, "least": 0}
-        _, invocation = await invocations.request(swapping, inputs)
+        _, invocation = await invocations.request(swap_tool, inputs)
         [closed] = await world.closed(invocation)
     assert closed.state.reason == "aborted"
     [failed] = await told(world, InvocationFailed)
@@ -113,31 +113,31 @@ async def test_nobody_else_swaps_within_it(world, exchange, vault, swapping):
 
 
 @pytest.mark.parametrize(("amount", "least_per_1000"), [(999, 0), (1_000, 2_001)])
-async def test_swap_keeps_the_limits_that_the_owner_set_in_the_vault(
-    world, exchange, vault, swapping, amount, least_per_1000
+async def test_swap_respects_the_limits_of_the_vault_owner(
+    world, exchange, vault, swap_tool, amount, least_per_1000
 ):
-    """In a workflow of somebody else, the inputs are not the owner's choice."""
+    """In another account's workflow, the owner does not choose the inputs."""
     leader = await world.new_leader()
     await exchange.allow(vault, amount, least_per_1000)
     async with world.running(leader):
         inputs = {"vault": str(vault), "amount": 1_000, "least": 0}
-        [invocation] = await world.request(swapping, inputs)
+        [invocation] = await world.request(swap_tool, inputs)
         [closed] = await world.closed(invocation)
     assert closed.state.reason == "aborted"
 
 
 @pytest.mark.parametrize("is_other", [False, True])
 async def test_leader_cannot_swap_in_another_vault_of_the_owner(
-    world, exchange, vault, swapping, is_other
+    world, exchange, vault, swap_tool, is_other
 ):
     leader = await world.new_leader()
     other = await exchange.open() if is_other else vault
     await exchange.allow(other, 1_000, 0)
     inputs = {"vault": str(vault), "amount": 1_000, "least": 0}
-    [invocation] = await world.request(swapping, inputs)
+    [invocation] = await world.request(swap_tool, inputs)
     async with world.client_of(leader.key) as client:
         builder = TransactionBuilder()
-        call = open_call(builder, world.deployment, invocation, swapping.id, None)
+        call = open_call(builder, world.deployment, invocation, swap_tool.id, None)
         arguments = [call, builder.object(other)]
         builder.move_call(exchange.package, "exchange", "swap", arguments, [SUI, SUI])
         close_call(builder, world.deployment, call, invocation, leader.id)

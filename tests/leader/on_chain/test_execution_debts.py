@@ -1,4 +1,4 @@
-"""Untrusted owners of many executions: a Leader loses less gas by them than they spend."""
+"""Untrusted owners of many executions: a Leader loses less gas to them than they spend."""
 
 from dataclasses import replace
 
@@ -19,19 +19,19 @@ MINUTE_MS = 60_000
 
 @pytest.fixture
 def transactions(world, monkeypatch):
-    """The results of the transactions that leaders send."""
-    send, found = TransactionSender.send, []
+    """Return the list of results of the transactions that leaders send."""
+    send, executed = TransactionSender.send, []
 
     async def noted(sender, transaction):
-        found.append(await send(sender, transaction))
-        return found[-1]
+        executed.append(await send(sender, transaction))
+        return executed[-1]
 
     monkeypatch.setattr(TransactionSender, "send", noted)
-    return found
+    return executed
 
 
 async def begin_many(client, world, workflow, leader, count, *, inputs, funds_mist, lasts_ms):
-    """Begin executions in one transaction of an owner; their ids and its computation in MIST."""
+    """Start executions in one transaction; return their IDs and its computation cost in MIST."""
     settings = await world.leaders.settings()
     builder, package = TransactionBuilder(), world.deployment.workflows
     group = list(workflow.plan.groups).index(DEFAULT_GROUP)
@@ -46,8 +46,8 @@ async def begin_many(client, world, workflow, leader, count, *, inputs, funds_mi
         moves.give(builder, package, execution, 0, ports)
         moves.share(builder, package, execution)
     sent = await PackageClient(client, world.deployment).send(builder)
-    begun = (each for each in world.parsed(sent) if isinstance(each, moves.ExecutionBegun))
-    return [each.execution for each in begun], sent.cost.computation_cost
+    begun = (event for event in world.parsed(sent) if isinstance(event, moves.ExecutionBegun))
+    return [event.execution for event in begun], sent.cost.computation_cost
 
 
 def single(fqn, **fields):
@@ -56,7 +56,7 @@ def single(fqn, **fields):
 
 @pytest.fixture
 async def unfinished(world, counter):
-    """A published workflow of a tool that anyone may call, and whose function never answers."""
+    """Publish a workflow whose tool anyone may call and whose function never answers."""
     definition = replace(counter.definition("without_answer", closed_by="anyone"), timeout_ms=1_000)
     await world.register_tool(definition)
     return await world.publish(single(str(definition.fqn), kind=VertexKind.ON_CHAIN, attempts=8))
@@ -70,7 +70,7 @@ async def test_leader_leaves_unpaid_executions_at_their_deadline_to_the_owner(
         terms = {"inputs": {"n": 1}, "funds_mist": 0, "lasts_ms": 0}
         begun, _ = await begin_many(world.client, world, unfinished, leader, 10, **terms)
         await log.wait_for("unprofitable", 10)
-        assert {each["execution"] for each in log.named("unprofitable")} == set(map(str, begun))
+        assert {line["execution"] for line in log.named("unprofitable")} == set(map(str, begun))
     assert transactions == []
 
 
@@ -80,14 +80,14 @@ async def test_executions_of_one_owner_share_their_credit(world, unfinished, tra
         terms = {"inputs": {"n": 1}, "funds_mist": 500_000_000, "lasts_ms": 60 * MINUTE_MS}
         await begin_many(world.client, world, unfinished, leader, 10, **terms)
         await log.wait_for("unprofitable", 9)
-    # A request costs more than 1 000 units, and an owner may owe 2 000 here.
+    # A request costs more than 1 000 gas units, and an owner may owe 2 000 here.
     assert len(transactions) == 1
 
 
-async def test_an_untrusted_party_with_many_addresses_spends_more_than_its_leader(
+async def test_untrusted_party_with_many_addresses_spends_more_than_its_leader(
     world, unfinished, transactions, log
 ):
-    """It spends computation alone, as if all deposits came back."""
+    """Count only the party's computation cost, as if all its deposits were refunded."""
     leader = await world.new_leader()
     count, owners, spent_mist = 3, [new_key() for _ in range(3)], 0
     terms = {"inputs": {"n": 1}, "funds_mist": 500_000_000, "lasts_ms": 60 * MINUTE_MS}
@@ -105,6 +105,7 @@ async def test_an_untrusted_party_with_many_addresses_spends_more_than_its_leade
                 sent = await PackageClient(client, world.deployment).send(builder)
                 spent_mist += began_mist + sent.cost.computation_cost
     changes = [
-        each.effects.address_balance_change(leader.key.address, SUI) for each in transactions
+        transaction.effects.address_balance_change(leader.key.address, SUI)
+        for transaction in transactions
     ]
     assert 0 < -sum(changes) < spent_mist

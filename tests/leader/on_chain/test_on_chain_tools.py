@@ -1,4 +1,4 @@
-"""A Leader carries invocations of on-chain tools: it calls their Move functions."""
+"""A Leader handles invocations of on-chain tools by calling their Move functions."""
 
 from dataclasses import replace
 
@@ -16,20 +16,18 @@ from nexus_tools.tool import Answer, ToolFqn
 from tests.leader.on_chain.conftest import told
 
 
-async def test_a_function_is_called_and_its_answer_settles_the_invocation(world, counter):
+async def test_function_answer_settles_the_invocation(world, counter):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition())
     async with world.running(leader):
         [first, second] = await world.request(tool, {"n": 3}, {"n": 4})
         closed = await world.closed(first, second)
     assert await counter.total() == 7
-    assert all(isinstance(each.state, State.Settled) for each in closed)
-    assert {each.state.ports.as_json()["total"] for each in closed} in ({3, 7}, {4, 7})
+    assert all(isinstance(invocation.state, State.Settled) for invocation in closed)
+    assert {invocation.state.ports.as_json()["total"] for invocation in closed} in ({3, 7}, {4, 7})
 
 
-async def test_the_gas_of_a_function_goes_to_the_worker_and_the_price_to_the_tools_owner(
-    world, counter
-):
+async def test_function_gas_goes_to_the_worker_and_the_price_to_the_tool_owner(world, counter):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition(gas=7_000_000), price_mist=5_000)
     settings = await world.leaders.settings()
@@ -52,9 +50,7 @@ async def test_the_gas_of_a_function_goes_to_the_worker_and_the_price_to_the_too
         ("with_much", "gas"),
     ],
 )
-async def test_a_function_that_does_not_work_is_a_failure_that_costs_the_leader_no_gas(
-    world, counter, sent, function, words
-):
+async def test_failing_function_costs_the_leader_no_gas(world, counter, sent, function, words):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition(function))
     async with world.running(leader):
@@ -76,17 +72,17 @@ async def test_a_function_that_does_not_work_is_a_failure_that_costs_the_leader_
         ("with_result", "returns"),
         ("by_value", "references"),
         ("without_call", "&mut Call"),
-        ("of_owned", "2 objects, not 1"),
-        ("nowhere", "no function"),
+        ("of_owned", "expected 2 objects, got 1"),
+        ("nowhere", "does not exist"),
     ],
 )
-async def test_a_function_that_no_leader_can_call_is_not_registered(
+async def test_registration_rejects_a_function_that_no_leader_can_call(
     world, counter, function, words
 ):
     with pytest.raises(NexusError) as error:
         await world.register_tool(counter.definition(function))
     assert words in error.value.message
-    # Whoever registers it nevertheless has no answers, and harms nobody.
+    # An account that registers it anyway gets no answers and harms no one.
     leader = await world.new_leader()
     publisher = await counter.declaration()
     tool = await world.register_tool(counter.definition(function), declaration=publisher)
@@ -97,16 +93,16 @@ async def test_a_function_that_no_leader_can_call_is_not_registered(
     assert await counter.total() == 0
 
 
-async def test_a_function_does_not_act_in_the_name_of_the_leader_that_calls_it(
+async def test_function_cannot_act_as_the_leader_that_calls_it(
     world, counter, serve_tools, add_tool, add_definition
 ):
-    """The worker is the sender: whoever gets its `TxContext` could settle what others asked."""
+    """The worker is the sender: its `TxContext` would let a function settle invocations."""
     leader = await world.new_leader()
     honest = await world.register_tool(add_definition(await serve_tools(add_tool)))
     [victim] = await world.request(honest, {"a": 1, "b": 2})
     objects = [counter.counter, victim, leader.id, CLOCK]
     definition = counter.definition("in_the_name_of_another", list(map(str, objects)))
-    with pytest.raises(ValidationError, match="in the name of") as error:
+    with pytest.raises(ValidationError, match="act as the caller") as error:
         await world.register_tool(definition)
     assert error.value.code == "function_unfit"
     tool = await world.register_tool(definition, declaration=await counter.declaration())
@@ -117,7 +113,7 @@ async def test_a_function_does_not_act_in_the_name_of_the_leader_that_calls_it(
     assert failed.state.reason == "aborted"
 
 
-async def test_an_object_that_is_owned_is_given_to_no_function(world, counter):
+async def test_call_rejects_an_owned_object(world, counter):
     leader = await world.new_leader()
     objects = [str(counter.counter), str(counter.owned)]
     tool = await world.register_tool(counter.definition("of_owned", objects))
@@ -129,7 +125,7 @@ async def test_an_object_that_is_owned_is_given_to_no_function(world, counter):
     assert "neither shared nor immutable" in failed.detail
 
 
-async def test_inputs_that_do_not_fit_the_schema_are_not_given_to_the_function(world, counter):
+async def test_schema_invalid_inputs_are_not_passed_to_the_function(world, counter):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition())
     async with world.running(leader):
@@ -138,7 +134,7 @@ async def test_inputs_that_do_not_fit_the_schema_are_not_given_to_the_function(w
     assert closed.state.reason == "input_invalid"
 
 
-async def test_a_stranger_cannot_register_a_tool_for_the_function_of_another(world, counter):
+async def test_another_account_cannot_register_a_tool_for_a_function(world, counter):
     thief = KeyPair.from_secret(SignatureScheme.ED25519, bytes(range(32)))
     world.localnet.fund(thief.address, 10**12)
     async with world.client_of(thief) as client:
@@ -152,7 +148,7 @@ async def test_a_stranger_cannot_register_a_tool_for_the_function_of_another(wor
 
 @pytest.fixture
 def turns_once(counter, monkeypatch):
-    """The function works when it is simulated, and takes the gas of the first transaction."""
+    """Make the function succeed in the simulation and burn the gas of the first transaction."""
     send, calls = TransactionSender.send, []
 
     async def turned_before(sender, transaction):
@@ -167,7 +163,7 @@ def turns_once(counter, monkeypatch):
 
 
 @pytest.mark.usefixtures("turns_once")
-async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter):
+async def test_function_that_turned_is_blocked_for_a_day(world, counter):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition())
     async with world.running(leader):
@@ -180,7 +176,7 @@ async def test_a_function_that_turned_is_called_no_more_for_a_day(world, counter
 
 
 @pytest.mark.usefixtures("turns_once")
-async def test_a_function_that_turned_is_left_to_the_backup(world, counter, log):
+async def test_function_that_turned_is_left_to_the_backup(world, counter, log):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     tool = await world.register_tool(counter.definition())
     async with world.running(first):
@@ -194,7 +190,7 @@ async def test_a_function_that_turned_is_left_to_the_backup(world, counter, log)
     assert (closed.state.leader, await counter.total()) == (second.id, 1)
 
 
-async def test_a_leader_cannot_settle_an_on_chain_tool_by_its_word(world, counter):
+async def test_leader_cannot_settle_an_on_chain_tool_without_a_call(world, counter):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition())
     [invocation] = await world.request(tool, {"n": 1})
@@ -205,10 +201,10 @@ async def test_a_leader_cannot_settle_an_on_chain_tool_by_its_word(world, counte
     assert error.value.code == "not_signed"
 
 
-# --- What may change of it
+# --- Updates
 
 
-async def test_what_a_function_takes_may_change_and_its_witness_may_not(world, counter):
+async def test_update_may_change_function_parameters_but_not_the_witness(world, counter):
     leader = await world.new_leader()
     before = counter.definition()
     await world.register_tool(before)
@@ -231,7 +227,7 @@ async def test_what_a_function_takes_may_change_and_its_witness_may_not(world, c
         assert caught.value.code == code
 
 
-async def test_a_function_that_is_not_there_is_no_new_url(world, counter):
+async def test_update_rejects_a_function_that_does_not_exist(world, counter):
     definition = counter.definition()
     await world.register_tool(definition)
     with pytest.raises(NexusError) as caught:

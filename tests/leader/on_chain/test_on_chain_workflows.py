@@ -1,4 +1,4 @@
-"""Executions with on-chain tools: their inputs put together on chain, waits and questions."""
+"""Executions with on-chain tools: inputs assembled on chain, waits and questions."""
 
 from contextlib import asynccontextmanager
 
@@ -64,43 +64,43 @@ async def begin(world, workflow, inputs, **terms):
 
 
 async def outputs(world, execution):
-    """How an execution ended, and what it came to."""
+    """Return the status of an ended execution and its outputs."""
     ended = await world.ended(execution)
     state = await Executions(world.client, world.deployment).state(execution)
-    return ended.status, {str(each.source): each.value for each in state.results}
+    return ended.status, {str(result.source): result.value for result in state.results}
 
 
 @pytest.fixture
 async def person(world):
-    """Somebody who is asked, with a client."""
+    """Return a client for the account that answers questions."""
     key = new_key()
     world.localnet.fund(key.address, 10**10)
     async with world.client_of(key) as client:
         yield client
 
 
-async def asked(world, execution, person):
-    """The open questions to somebody, once an execution has asked."""
+async def wait_for_questions(world, execution, person):
+    """Return the open questions to an account as soon as an execution has asked one."""
     await world.events_of(execution, until=InvocationRequested)
     return await Asks(person, world.deployment).open(person.address)
 
 
 @asynccontextmanager
 async def open_question(world, person, **terms):
-    """A question to somebody, in an execution that a Leader carries: that one, and the question."""
+    """Yield an execution that a Leader runs, and its open question to an account."""
     leader = await world.new_leader()
     workflow = await world.publish(document([ASKING]))
     async with world.running(leader):
         inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs, **terms)
-        [question] = await asked(world, execution, person)
+        [question] = await wait_for_questions(world, execution, person)
         yield execution, question
 
 
 # --- Functions
 
 
-async def test_values_flow_from_off_chain_tools_into_functions_and_back(world, counter, adding):
+async def test_values_flow_between_off_chain_tools_and_functions(world, counter, adding):
     leader = await world.new_leader()
     await world.register_tool(counter.definition())
     flow = document(
@@ -118,7 +118,7 @@ async def test_values_flow_from_off_chain_tools_into_functions_and_back(world, c
     assert await counter.total() == 7
 
 
-async def test_a_step_of_a_function_is_one_transaction(world, counter):
+async def test_step_of_a_function_is_one_transaction(world, counter):
     leader = await world.new_leader()
     await world.register_tool(counter.definition())
     vertices = [on_chain("first", COUNT, entry_ports=("n",)), on_chain("second", COUNT)]
@@ -135,11 +135,11 @@ async def test_a_step_of_a_function_is_one_transaction(world, counter):
         if parse_event(world.deployment, record.event).run.vertex == 0
     ]
     executed = await world.client.transaction(requested)
-    kinds = [type(parse_event(world.deployment, each)).__name__ for each in executed.events]
+    kinds = [type(parse_event(world.deployment, event)).__name__ for event in executed.events]
     assert kinds == ["InvocationSettled", "ExecutionAdvanced", "InvocationRequested"]
 
 
-async def test_a_function_that_aborts_is_a_failure_that_a_workflow_handles(world, counter, adding):
+async def test_workflow_handles_a_function_that_aborts(world, counter, adding):
     leader = await world.new_leader()
     await world.register_tool(counter.definition())
     await counter.set_closed(True)
@@ -155,14 +155,14 @@ async def test_a_function_that_aborts_is_a_failure_that_a_workflow_handles(world
         execution = await begin(world, workflow, {"count": {"n": 1}, "again": {"n": 1}})
         ended = await world.ended(execution)
     state = await Executions(world.client, world.deployment).state(execution)
-    assert [each.reason for each in state.failures] == ["aborted"]
+    assert [failure.reason for failure in state.failures] == ["aborted"]
     assert ended.status == "terminated"
 
 
-# --- Waiting
+# --- Timed calls
 
 
-async def test_a_wait_is_over_when_its_time_has_come(world, waiting, adding):
+async def test_wait_ends_at_its_time(world, waiting, adding):
     leader = await world.new_leader()
     flow = document(
         [
@@ -180,9 +180,7 @@ async def test_a_wait_is_over_when_its_time_has_come(world, waiting, adding):
         assert await outputs(world, execution) == ("completed", {"sum.ok.result": 3})
 
 
-async def test_a_person_answers_a_question_after_days_and_is_paid_for_the_gas(
-    world, waiting, adding, person
-):
+async def test_answer_after_days_pays_the_gas_of_its_sender(world, waiting, adding, person):
     leader = await world.new_leader()
     flow = document([ASKING])
     workflow = await world.publish(flow)
@@ -190,26 +188,26 @@ async def test_a_person_answers_a_question_after_days_and_is_paid_for_the_gas(
     async with world.running(leader):
         inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
-        [question] = await asked(world, execution, person)
+        [question] = await wait_for_questions(world, execution, person)
         assert (question.question, question.execution) == ("Shall we?", execution)
         world.localnet.advance_clock(50 * DAY_MS)
         answer = Asks(person, world.deployment).answer
         await answer(question.invocation, approve=True, note='Yes, "do" it.')
-        status, found = await outputs(world, execution)
+        status, results = await outputs(world, execution)
     said = {"ask.approved.who": str(person.address), "ask.approved.note": 'Yes, "do" it.'}
-    assert (status, found) == ("completed", said)
+    assert (status, results) == ("completed", said)
     assert await person.balance(person.address) >= before
     assert await Asks(person, world.deployment).open(person.address) == []
 
 
-async def test_who_answers_a_question_has_no_record_as_a_leader(world, waiting, person):
+async def test_sender_of_an_answer_has_no_track_record_as_a_leader(world, waiting, person):
     async with open_question(world, person) as (execution, question):
         await Asks(person, world.deployment).answer(question.invocation, approve=True)
         await world.ended(execution)
     assert await read_records(PackageClient(person, world.deployment)) == {}
 
 
-async def test_a_question_ends_with_the_execution_that_its_owner_cancels(world, waiting, person):
+async def test_question_ends_when_the_owner_cancels_its_execution(world, waiting, person):
     async with open_question(world, person) as (execution, _):
         await Executions(world.client, world.deployment).cancel(execution)
         ended = await world.ended(execution)
@@ -217,15 +215,13 @@ async def test_a_question_ends_with_the_execution_that_its_owner_cancels(world, 
     assert await Asks(person, world.deployment).open(person.address) == []
 
 
-async def test_without_a_leader_an_answer_lets_an_execution_end_that_was_cancelled(
-    world, waiting, person
-):
+async def test_answer_without_a_leader_ends_a_cancelled_execution(world, waiting, person):
     async with open_question(world, person) as (execution, question):
         pass
     executions, asks = Executions(world.client, world.deployment), Asks(person, world.deployment)
     await executions.cancel(execution)
     state = await executions.state(execution)
-    assert [each.what for each in await executions.waits(state)] == ["closing", "answer"]
+    assert [wait.what for wait in await executions.waits(state)] == ["closing", "answer"]
     assert (await asks.get(question.invocation)).ending == "cancelled"
     await asks.answer(question.invocation, approve=True)
     assert (await world.ended(execution)).status == "cancelled"
@@ -234,7 +230,7 @@ async def test_without_a_leader_an_answer_lets_an_execution_end_that_was_cancell
 async def test_unpaid_end_of_a_question_is_left_to_the_owner(world, waiting, person, log):
     async with open_question(world, person, lasts_ms=DAY_MS) as (execution, _):
         world.localnet.advance_clock(DAY_MS)
-        # No fee has paid the leader for ending it, so that is left to its owner.
+        # The leader earned no fee for ending it, so this is left to the owner.
         await log.wait_for("unprofitable")
         verbs = Executions(world.client, world.deployment)
         assert (await verbs.get(execution)).walks.ending is None
@@ -242,9 +238,7 @@ async def test_unpaid_end_of_a_question_is_left_to_the_owner(world, waiting, per
         assert (await verbs.get(execution)).walks.ending == "timed_out"
 
 
-async def test_a_question_ends_with_an_execution_that_something_else_terminates(
-    world, waiting, person
-):
+async def test_question_ends_when_another_run_terminates_its_execution(world, waiting, person):
     leader = await world.new_leader()
     flow = document([ASKING, on_chain("wrong", ASK, entry_ports=("who", "question"))])
     workflow = await world.publish(flow)
@@ -255,14 +249,14 @@ async def test_a_question_ends_with_an_execution_that_something_else_terminates(
         assert (await world.ended(execution)).status == "terminated"
 
 
-async def test_nobody_else_answers_a_question(world, waiting, person):
+async def test_another_account_cannot_answer_a_question(world, waiting, person):
     async with open_question(world, person) as (_, question):
         with pytest.raises(NexusError) as error:
             await Asks(world.client, world.deployment).answer(question.invocation, approve=True)
     assert error.value.code == "not_asked"
 
 
-async def test_a_question_without_an_answer_expires_and_the_workflow_goes_on(
+async def test_unanswered_question_expires_and_the_workflow_continues(
     world, waiting, adding, person
 ):
     leader = await world.new_leader()
@@ -278,12 +272,12 @@ async def test_a_question_without_an_answer_expires_and_the_workflow_goes_on(
         asking = {"who": str(person.address), "question": "Now?", "within_ms": DAY_MS}
         inputs = {"ask": asking, "sum": {"a": 1, "b": 2}}
         execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
-        await asked(world, execution, person)
+        await wait_for_questions(world, execution, person)
         world.localnet.advance_clock(DAY_MS)
         assert await outputs(world, execution) == ("completed", {"sum.ok.result": 3})
 
 
-async def test_a_question_to_nobody_is_failed_at_once(world, waiting):
+async def test_question_without_a_recipient_fails_immediately(world, waiting):
     leader = await world.new_leader()
     workflow = await world.publish(document([ASKING]))
     async with world.running(leader):
@@ -292,13 +286,13 @@ async def test_a_question_to_nobody_is_failed_at_once(world, waiting):
         assert (await world.ended(execution)).status == "terminated"
 
 
-async def test_a_question_to_nobody_hides_no_other_one(world, waiting, person):
+async def test_question_without_a_recipient_does_not_hide_others(world, waiting, person):
     leader = await world.new_leader()
     workflow = await world.publish(document([ASKING]))
     async with world.running(leader):
         inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs)
-        await asked(world, execution, person)
+        await wait_for_questions(world, execution, person)
     # Without a leader it stays open.
     tool = await world.tools.get(ToolFqn.parse(ASK))
     await world.request(tool, {"who": "my uncle", "question": "Shall we?"}, {"who": 1})
@@ -306,7 +300,7 @@ async def test_a_question_to_nobody_hides_no_other_one(world, waiting, person):
     assert question.execution == execution
 
 
-async def test_a_leader_that_is_started_again_sees_to_what_waits(world, waiting):
+async def test_restarted_leader_resumes_timed_calls(world, waiting):
     leader = await world.new_leader()
     workflow = await world.publish(document([WAITING]))
     async with world.running(leader):

@@ -1,4 +1,4 @@
-"""A leader loses a bounded amount to functions that fail only in the transaction."""
+"""A leader's loss is bounded for functions that fail only in the transaction."""
 
 import pytest
 
@@ -20,7 +20,7 @@ BURN = {"n": 13}
 
 
 class Attack:
-    """Closes the counter before transactions of the leader, and notes what failed ones cost."""
+    """An attacker that closes the counter before the leader's transactions; records the cost."""
 
     def __init__(self, counter):
         self.counter = counter
@@ -41,37 +41,37 @@ class Attack:
 
 @pytest.fixture
 def attack(counter, monkeypatch):
-    found, send = Attack(counter), TransactionSender.send
+    active_attack, send = Attack(counter), TransactionSender.send
 
     async def attacked(sender, transaction):
-        await found.before(transaction)
+        await active_attack.before(transaction)
         executed = await send(sender, transaction)
-        await found.after(executed)
+        await active_attack.after(executed)
         return executed
 
     monkeypatch.setattr(TransactionSender, "send", attacked)
-    return found
+    return active_attack
 
 
 @pytest.fixture
 def simulated(monkeypatch):
-    """The simulations of calls."""
-    simulate, found = on_chain_calls.simulate_transaction, []
+    """Return the list of simulations of calls."""
+    simulate, drafts = on_chain_calls.simulate_transaction, []
 
     async def noted(connection, draft):
-        found.append(draft)
+        drafts.append(draft)
         return await simulate(connection, draft)
 
     monkeypatch.setattr(on_chain_calls, "simulate_transaction", noted)
-    return found
+    return drafts
 
 
 async def reasons(world, tool, *inputs):
-    """Request invocations in one transaction, and return why they failed, or `settled`."""
+    """Request invocations in one transaction, and return their failure reasons or `settled`."""
     leaders = [world.known[-1].id]
     closed = await world.closed(*await world.request(tool, *inputs, leaders=leaders))
-    states = [each.state for each in closed]
-    return ["settled" if isinstance(each, State.Settled) else each.reason for each in states]
+    states = [invocation.state for invocation in closed]
+    return ["settled" if isinstance(state, State.Settled) else state.reason for state in states]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ async def test_many_requests_in_one_transaction_cost_at_most_the_limit(world, co
     assert 0 < sum(attack.lost_mist) <= LIMIT_MIST
 
 
-async def test_author_that_turned_is_refused_under_other_names_and_after_a_restart(
+async def test_author_that_turned_is_refused_under_other_names_and_after_restart(
     world, counter, attack
 ):
     leader = await world.new_leader()
@@ -136,7 +136,7 @@ async def test_author_that_turns_every_day_costs_at_most_the_limit(world, counte
 
 
 async def test_execution_with_a_tool_that_turns_costs_one_transaction(world, counter, attack):
-    """The tool does not finish. Such a call was carried again 64 times before it failed."""
+    """The tool does not finish. Such a call used to be dispatched 64 times before it failed."""
     leader = await world.new_leader()
     definition = counter.definition("turn_and_not_finish", gas=GAS_MIST)
     await world.register_tool(definition)
@@ -159,7 +159,7 @@ async def test_honest_call_is_simulated_once(world, counter, simulated):
     assert len(simulated) == 1
 
 
-async def test_honest_calls_at_once_are_all_settled(world, counter, simulated, attack):
+async def test_concurrent_honest_calls_are_all_settled(world, counter, simulated, attack):
     leader = await world.new_leader()
     tool = await world.register_tool(counter.definition("turn_and_abort", gas=GAS_MIST))
     attack.is_on = False

@@ -1,4 +1,4 @@
-"""Values that on-chain tools keep in a storage: they pass through, and are fetched for tools."""
+"""Remote values of on-chain tools: they pass through, and are fetched for off-chain tools."""
 
 import pytest
 
@@ -52,8 +52,8 @@ async def count(to: int, first: int = 0) -> Listed:
 @pytest.fixture
 async def leader(world, serve_tools, counter):
     url = await serve_tools(double, total, count)
-    for each in (double, total, count):
-        await world.register_tool(each.definition(f"{url}/{each.fqn}"))
+    for function in (double, total, count):
+        await world.register_tool(function.definition(f"{url}/{function.fqn}"))
     await world.register_tool(counter.definition("list_kept", total=NUMBERS))
     for function in ("one_kept", "add"):
         await world.register_tool(counter.definition(function))
@@ -80,20 +80,20 @@ def document(vertices, edges, defaults=()):
     return Document(tuple(vertices), tuple(edges), tuple(defaults), dialect=DIALECT)
 
 
-async def carried(world, leader, wanted, inputs, **config):
-    """How an execution ended, its results, and why its runs failed."""
-    workflow = await world.publish(wanted)
+async def run_to_end(world, leader, workflow_document, inputs, **config):
+    """Return the status of an ended execution, its results and its failure reasons."""
+    workflow = await world.publish(workflow_document)
     async with world.running(leader, **config):
         execution = await world.begin(workflow, inputs, max_price_mist=20_000_000)
         ended = await world.ended(execution)
     state = await Executions(world.client, world.deployment).state(execution)
-    results = {str(each.source): each.value for each in state.results}
-    return ended.status, results, [(each.reason, each.detail) for each in state.failures]
+    results = {str(result.source): result.value for result in state.results}
+    return ended.status, results, [(failure.reason, failure.detail) for failure in state.failures]
 
 
-async def test_a_list_of_keys_is_split_and_each_value_is_fetched(world, leader, blobs):
+async def test_list_of_keys_is_split_and_each_value_is_fetched(world, leader, blobs):
     blobs.values = {"0": b"5", "1": b" 6\n", "2": b"7"}
-    wanted = document(
+    workflow_document = document(
         [LIST, off_chain("each", "double"), off_chain("sum", "total")],
         [
             edge("list.ok.total", "each.a", EdgeKind.FOR_EACH),
@@ -101,16 +101,22 @@ async def test_a_list_of_keys_is_split_and_each_value_is_fetched(world, leader, 
         ],
     )
     storages = {"walrus": blobs.url}
-    found = await carried(world, leader, wanted, {"list": {"n": 3}}, storages=storages)
-    assert found == ("completed", {"sum.ok.result": 36}, [])
+    actual = await run_to_end(
+        world, leader, workflow_document, {"list": {"n": 3}}, storages=storages
+    )
+    assert actual == ("completed", {"sum.ok.result": 36}, [])
 
 
-async def test_a_list_of_keys_is_one_value_for_a_tool_that_takes_it_whole(world, leader, blobs):
+async def test_list_of_keys_is_one_value_for_a_tool_that_takes_a_list(world, leader, blobs):
     blobs.values = {"0": b"5", "1": b"6"}
-    wanted = document([LIST, off_chain("sum", "total")], [edge("list.ok.total", "sum.numbers")])
+    workflow_document = document(
+        [LIST, off_chain("sum", "total")], [edge("list.ok.total", "sum.numbers")]
+    )
     storages = {"walrus": blobs.url}
-    found = await carried(world, leader, wanted, {"list": {"n": 2}}, storages=storages)
-    assert found == ("completed", {"sum.ok.result": 11}, [])
+    actual = await run_to_end(
+        world, leader, workflow_document, {"list": {"n": 2}}, storages=storages
+    )
+    assert actual == ("completed", {"sum.ok.result": 11}, [])
 
 
 GATHERED = document(
@@ -127,45 +133,48 @@ GATHERED = document(
 
 
 @pytest.mark.parametrize(("first", "to", "result"), [(7, 10, 33), (10, 12, 21)])
-async def test_keys_that_iterations_brought_are_gathered_as_a_list(
-    world, leader, blobs, first, to, result
-):
+async def test_keys_from_iterations_are_gathered_as_a_list(world, leader, blobs, first, to, result):
     blobs.values = {"7": b"10", "8": b"11", "9": b"12"}
     inputs, storages = {"start": {"first": first, "to": to}}, {"walrus": blobs.url}
-    found = await carried(world, leader, GATHERED, inputs, storages=storages)
-    assert found == ("completed", {"sum.ok.result": result}, [])
+    actual = await run_to_end(world, leader, GATHERED, inputs, storages=storages)
+    assert actual == ("completed", {"sum.ok.result": result}, [])
 
 
-async def test_a_list_of_keys_and_of_values_is_none(world, leader, blobs):
+async def test_list_cannot_mix_keys_and_values(world, leader, blobs):
     inputs, storages = {"start": {"first": 9, "to": 11}}, {"walrus": blobs.url}
-    status, _, failures = await carried(world, leader, GATHERED, inputs, storages=storages)
-    detail = "the workflow cannot be carried: the list for sum.numbers is kept in several places"
+    status, _, failures = await run_to_end(world, leader, GATHERED, inputs, storages=storages)
+    detail = (
+        "the workflow cannot be executed: the elements of the list for sum.numbers are in several"
+        " storages"
+    )
     assert (status, failures) == ("terminated", [("input_invalid", detail)])
 
 
-async def test_an_on_chain_tool_is_given_what_is_on_chain_alone(world, leader, blobs):
-    """What a leader fetches, nobody else has seen: it is no input of a contract."""
+async def test_on_chain_tool_rejects_remote_values(world, leader, blobs):
+    """A contract cannot rely on a value that only the leader has seen."""
     blobs.values = {"4": b"4"}
-    wanted = document(
+    workflow_document = document(
         [on_chain("one", "onekept", entry_ports=("n",)), on_chain("count", "add")],
         [edge("one.ok.total", "count.n")],
     )
     storages = {"walrus": blobs.url}
-    status, _, failures = await carried(world, leader, wanted, {"one": {"n": 4}}, storages=storages)
-    detail = "the port n is kept in the storage walrus, not on chain"
+    status, _, failures = await run_to_end(
+        world, leader, workflow_document, {"one": {"n": 4}}, storages=storages
+    )
+    detail = "the value of port n is in the storage walrus, not on chain"
     assert (status, failures) == ("terminated", [("input_invalid", detail)])
 
 
-async def test_a_result_that_is_kept_elsewhere_says_where(world, leader):
-    wanted = document([LIST], [])
-    assert await carried(world, leader, wanted, {"list": {"n": 2}}) == (
+async def test_remote_result_shows_its_location(world, leader):
+    workflow_document = document([LIST], [])
+    assert await run_to_end(world, leader, workflow_document, {"list": {"n": 2}}) == (
         "completed",
         {"list.ok.total": [{"storage": "walrus", "key": key} for key in "01"]},
         [],
     )
 
 
-async def test_an_outcome_that_is_kept_elsewhere_says_where(world, leader, counter):
+async def test_remote_outcome_shows_its_location(world, leader, counter):
     kept = await world.tools.get("xyz.example.onekept@1")
     async with world.running(leader):
         [place] = await world.request(kept, {"n": 7})
@@ -175,16 +184,20 @@ async def test_an_outcome_that_is_kept_elsewhere_says_where(world, leader, count
 
 
 @pytest.mark.parametrize(("data", "result"), [("all", 6), (["four", "five"], 9)])
-async def test_a_default_value_may_be_kept_elsewhere(world, leader, blobs, data, result):
+async def test_default_value_may_be_remote(world, leader, blobs, data, result):
     blobs.values = {"all": b"[1, 2, 3]", "four": b"4", "five": b"5"}
-    wanted = document(
+    workflow_document = document(
         [off_chain("start", "count", entry_ports=("to",)), off_chain("sum", "total")],
         [edge("start.ok.results", "sum._after")],
         [Default(InputPort("sum", "numbers"), data, Storage.WALRUS)],
     )
     storages = {"walrus": blobs.url}
-    found = await carried(world, leader, wanted, {"start": {"to": 1}}, storages=storages)
-    assert found == ("completed", {"sum.ok.result": result}, [])
-    status, _, [(reason, detail)] = await carried(world, leader, wanted, {"start": {"to": 1}})
+    actual = await run_to_end(
+        world, leader, workflow_document, {"start": {"to": 1}}, storages=storages
+    )
+    assert actual == ("completed", {"sum.ok.result": result}, [])
+    status, _, [(reason, detail)] = await run_to_end(
+        world, leader, workflow_document, {"start": {"to": 1}}
+    )
     assert (status, reason) == ("terminated", "input_invalid")
-    assert detail.endswith("and this leader fetches nothing from there")
+    assert detail.endswith(": this leader does not have that storage")

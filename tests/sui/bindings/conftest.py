@@ -1,4 +1,4 @@
-"""A Move package with all that bindings have to cope with, generated, imported and published."""
+"""A Move package with every feature that bindings support, generated, imported and published."""
 
 import importlib
 import sys
@@ -30,7 +30,7 @@ def source_of(name, compiled):
 
 @pytest.fixture(scope="session")
 def compiled(move_builder):
-    """The package `shapes`, compiled with `tokens`, which it depends on."""
+    """Compile the package `shapes` with its dependency `tokens`."""
     return build_package(move_builder, PACKAGES / "shapes")
 
 
@@ -46,7 +46,7 @@ def tokens_source(compiled):
 
 @pytest.fixture(scope="session")
 def generated(shapes_source, tokens_source, tmp_path_factory):
-    """The folder of the bindings of `shapes`, with those of `tokens` inside."""
+    """Return the folder of the bindings of `shapes`, with those of `tokens` inside."""
     folder = tmp_path_factory.mktemp("generated") / "shapes"
     bindings = generate(shapes_source, framework, {"tokens": tokens_source})
     write_bindings(folder, bindings.files)
@@ -55,7 +55,7 @@ def generated(shapes_source, tokens_source, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def names(move_builder, tmp_path_factory):
-    """The folder of the bindings of `names`, whose names are those that bindings use."""
+    """Return the folder of the bindings of `names`, which declares the names that bindings use."""
     folder = tmp_path_factory.mktemp("generated") / "names"
     compiled = build_package(move_builder, PACKAGES / "names")
     write_bindings(folder, generate(source_of("names", compiled), framework).files)
@@ -64,7 +64,7 @@ def names(move_builder, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def shapes(generated):
-    """Gives a module of the bindings by its name."""
+    """Return a function that imports a module of the bindings by name."""
     sys.path.insert(0, str(generated.parent))
     yield lambda name: importlib.import_module(f"shapes.{name}" if name else "shapes")
     sys.path.remove(str(generated.parent))
@@ -87,7 +87,7 @@ def importing(shapes) -> ModuleType:
 
 @dataclass(frozen=True)
 class Published:
-    """Where the two packages are, and what publishing `shapes` created."""
+    """The IDs of the two packages, and the objects that publishing `shapes` created."""
 
     shapes: Package
     tokens: Package
@@ -95,17 +95,17 @@ class Published:
 
 
 def linked(modules, addresses):
-    """Modules with other addresses: those of packages that were published meanwhile."""
+    """Return modules with other addresses: those of packages that were published meanwhile."""
     found = []
     for module in map(deserialize, modules):
-        renamed = tuple(addresses.get(each, each) for each in module.addresses)
+        renamed = tuple(addresses.get(address, address) for address in module.addresses)
         found.append(serialize(replace(module, addresses=renamed)))
     return found
 
 
 @pytest.fixture(scope="session")
 def all_at_zero(compiled):
-    """`shapes` as a compiler leaves it that gives all unpublished packages the address 0x0."""
+    """Return `shapes` in the form of a compiler that gives unpublished packages the address 0x0."""
     tokens = deserialize(compiled.dependencies["tokens"].built.modules[0]).address
     modules = linked(compiled.built.modules, {tokens: bytes(32)})
     return PackageSource("shapes", tuple(modules), {})
@@ -128,7 +128,7 @@ def decoder(shapes, published):
 
 @pytest.fixture
 def execute(localnet, wallet):
-    """Executes what a function puts into a transaction; gives what became of it."""
+    """Return a function that executes the transaction of another function."""
     from nexus_tools.sui.transaction_builder import TransactionBuilder
 
     def execute(build):
@@ -141,5 +141,5 @@ def execute(localnet, wallet):
 
 @pytest.fixture
 def read(localnet, wallet, decoder):
-    """Reads an object as a value."""
+    """Return a function that reads an object as a value."""
     return lambda object_id: decoder.object(localnet.run(wallet.client.object(object_id)))

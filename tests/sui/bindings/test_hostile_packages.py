@@ -1,4 +1,4 @@
-"""Packages that were made to attack those who generate bindings of them."""
+"""Packages that attack users who generate bindings of them."""
 
 import importlib
 import subprocess
@@ -40,8 +40,12 @@ module a::calls {{
 
 @pytest.fixture(scope="module")
 def calls():
-    """A module that aborts with errors whose names and sentences are constants of its bytecode."""
-    return next(deserialize(each["calls"]) for each in user_packages() if "calls" in each)
+    """Return a module that aborts with errors whose names and messages are bytecode constants."""
+    return next(
+        deserialize(user_package["calls"])
+        for user_package in user_packages()
+        if "calls" in user_package
+    )
 
 
 def bindings_of(module, source="", origin="a package"):
@@ -52,11 +56,11 @@ def bindings_of(module, source="", origin="a package"):
 
 def name_of_the_error(module):
     data = b"\x08TooSmall"
-    return next(at for at, each in enumerate(module.constants) if each.data == data)
+    return next(at for at, constant in enumerate(module.constants) if constant.data == data)
 
 
 def imported(folder, *names):
-    """Import modules in a process of its own, in the folder."""
+    """Import modules in a separate process, in the folder."""
     return subprocess.run(
         [sys.executable, "-c", f"import {', '.join(names)}"],
         cwd=folder,
@@ -108,7 +112,11 @@ def test_bindings_can_be_imported_whatever_an_identifier_is(calls, name):
 
 
 def test_functions_do_not_hide_a_struct_of_their_name(tmp_path, monkeypatch):
-    generics = next(deserialize(each["generics"]) for each in user_packages() if "generics" in each)
+    generics = next(
+        deserialize(user_package["generics"])
+        for user_package in user_packages()
+        if "generics" in user_package
+    )
     place = generics.identifiers.index("boxed")
     hostile = replace(generics, identifiers=with_text(generics.identifiers, place, "Box"))
     write_bindings(tmp_path / "hiding", bindings_of(hostile).files)
@@ -119,7 +127,7 @@ def test_functions_do_not_hide_a_struct_of_their_name(tmp_path, monkeypatch):
 
 
 def test_functions_that_take_a_signer_are_left_out(calls):
-    place = next(at for at, each in enumerate(calls.signatures) if each == ("u64",))
+    place = next(at for at, signature in enumerate(calls.signatures) if signature == ("u64",))
     signatures = with_row(calls.signatures, place, lambda _: (ReferenceToken("signer", False),))
     found = bindings_of(replace(calls, signatures=signatures))
     assert 0 < found.functions < bindings_of(calls).functions
@@ -128,21 +136,23 @@ def test_functions_that_take_a_signer_are_left_out(calls):
 def test_generate_takes_a_module_whose_emit_has_no_type():
     module, at = next(
         (module, called.type_arguments)
-        for each in user_packages()
-        for module in map(deserialize, each.values())
+        for user_package in user_packages()
+        for module in map(deserialize, user_package.values())
         for called in module.function_instantiations
         if module.function_id(called.target)[1:] == ("event", "emit")
     )
     signatures = (*module.signatures, ())
     calls = tuple(
-        replace(each, type_arguments=len(module.signatures)) if each.type_arguments == at else each
-        for each in module.function_instantiations
+        replace(function_instantiation, type_arguments=len(module.signatures))
+        if function_instantiation.type_arguments == at
+        else function_instantiation
+        for function_instantiation in module.function_instantiations
     )
     assert bindings_of(replace(module, signatures=signatures, function_instantiations=calls)).files
 
 
 def test_modules_that_no_network_accepts_are_refused(calls):
-    place = next(at for at, each in enumerate(calls.signatures) if each == ("u64",))
+    place = next(at for at, signature in enumerate(calls.signatures) if signature == ("u64",))
     reference = ReferenceToken(ReferenceToken("u8", False), False)
     signatures = with_row(calls.signatures, place, lambda _: (reference,))
     with pytest.raises(NexusError, match="the module calls is not valid: a type holds a"):

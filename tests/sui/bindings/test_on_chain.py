@@ -1,4 +1,4 @@
-"""Generated functions called on a network, and the objects and events that came of it, decoded."""
+"""Generated functions called on a network, and the resulting objects and events, decoded."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from nexus_tools.sui.bcs import string  # isort: skip
 
 @pytest.fixture
 def pack(boxes, published, execute, wallet):
-    """Packs a number into a box that the wallet gets, and gives the id of the box."""
+    """Pack a number into a box for the wallet, and return the ID of the box."""
 
     def pack(number, label="a label"):
         def build(builder):
@@ -28,12 +28,12 @@ def pack(boxes, published, execute, wallet):
     return pack
 
 
-def test_a_generic_object_is_packed_and_read(boxes, pack, read):
+def test_generic_object_is_packed_and_read(boxes, pack, read):
     box = pack(42, "ünïcode")
     assert read(box) == boxes.Box(box, 42, "ünïcode")
 
 
-def test_a_text_longer_than_an_input_may_be_is_joined(pack, read):
+def test_text_longer_than_an_input_is_joined(pack, read):
     text = "x" * 30_000
     assert read(pack(1, text)).label == text
 
@@ -52,7 +52,7 @@ def test_several_results_are_several_arguments(boxes, published, execute, pack, 
     assert event == boxes.Opened(box, 5, either)
 
 
-def test_an_event_knows_its_type_arguments(boxes, published, execute, decoder):
+def test_event_has_its_type_arguments(boxes, published, execute, decoder):
     def build(builder):
         item = builder.pure(u8, 200)
         box = boxes.pack(builder, published.shapes, Primitive.U8, item, "")
@@ -63,20 +63,20 @@ def test_an_event_knows_its_type_arguments(boxes, published, execute, decoder):
     assert decoder.event(event).item == 200
 
 
-def test_a_vector_of_objects_is_taken(boxes, published, execute, pack):
+def test_vector_of_objects_is_passed(boxes, published, execute, pack):
     ids = [pack(1), pack(2), pack(3)]
     executed = execute(lambda builder: boxes.open_all(builder, published.shapes, ids))
     assert len(executed.events) == 3
 
 
-def test_an_empty_vector_of_objects_needs_no_type(boxes, published, localnet, wallet):
+def test_empty_vector_of_objects_needs_no_type(boxes, published, localnet, wallet):
     builder = TransactionBuilder()
     boxes.open_all(builder, published.shapes, [])
     simulated = localnet.run(wallet.client.inspect(builder))
     assert simulated.results[-1] == ((0).to_bytes(8, "little"),)
 
 
-def test_values_of_an_enum_come_from_calls(boxes, published, localnet, wallet):
+def test_enum_values_come_from_calls(boxes, published, localnet, wallet):
     builder = TransactionBuilder()
     values = [
         boxes.none(builder, published.shapes),
@@ -91,7 +91,7 @@ def test_values_of_an_enum_come_from_calls(boxes, published, localnet, wallet):
     assert int.from_bytes(results[-1][0], "little") == 17
 
 
-def test_what_is_lent_is_read_by_a_simulation(boxes, published, localnet, wallet, pack):
+def test_returned_reference_is_read_by_a_simulation(boxes, published, localnet, wallet, pack):
     builder = TransactionBuilder()
     boxes.item(builder, published.shapes, Primitive.U64, pack(77))
     (results,) = localnet.run(wallet.client.inspect(builder)).results
@@ -105,7 +105,7 @@ def test_nested_vectors_and_options_are_pure(boxes, published, localnet, wallet)
     assert u64.decode(results[0]) == 3
 
 
-def test_money_is_put_into_a_shared_object(boxes, published, execute, read):
+def test_coin_is_deposited_in_a_shared_object(boxes, published, execute, read):
     vault = published.created("boxes", "Vault")
 
     def build(builder):
@@ -117,22 +117,22 @@ def test_money_is_put_into_a_shared_object(boxes, published, execute, read):
     assert (found.balance, found.pairs.size, found.pairs.head) == (1_000, 0, None)
 
 
-def test_reading_needs_no_object_to_be_mutable(boxes, published):
+def test_read_does_not_make_objects_mutable(boxes, published):
     vault = published.created("boxes", "Vault")
     builder = TransactionBuilder()
     boxes.balance_of(builder, published.shapes, SUI, vault)
-    assert [each.mutable for each in builder.unresolved()] == [False]
+    assert [value.mutable for value in builder.unresolved()] == [False]
     boxes.deposit(builder, published.shapes, SUI, vault, Address.of(99))
-    assert [each.mutable for each in builder.unresolved()] == [True, True]
+    assert [value.mutable for value in builder.unresolved()] == [True, True]
 
 
-def test_clock_and_random_numbers_need_no_argument(boxes, published, execute, pack, read):
+def test_clock_and_random_need_no_argument(boxes, published, execute, pack, read):
     box = pack(0)
     execute(lambda builder: boxes.roll(builder, published.shapes, box))
     assert 1 <= read(box).item <= 6
 
 
-def test_an_object_that_was_sent_to_another_is_received(
+def test_object_sent_to_another_is_received(
     boxes, published, execute, localnet, wallet, pack, read
 ):
     outer, inner = pack(1), pack(2)
@@ -147,7 +147,7 @@ def test_an_object_that_was_sent_to_another_is_received(
     assert read(inner).item == 2
 
 
-def test_a_type_of_another_package_is_decoded_by_its_bindings(
+def test_type_of_another_package_is_decoded_by_its_bindings(
     boxes, token, published, execute, decoder, wallet
 ):
     def build(builder):
@@ -161,7 +161,7 @@ def test_a_type_of_another_package_is_decoded_by_its_bindings(
     assert decoder.event(event) == boxes.Worn(9, token.Amount(12, "kg"))
 
 
-def test_objects_of_another_package_are_taken_wherever_that_is_published(
+def test_objects_of_another_package_are_passed_wherever_it_is_published(
     boxes, token, published, execute, localnet, wallet
 ):
     def make(builder):
@@ -175,9 +175,7 @@ def test_objects_of_another_package_are_taken_wherever_that_is_published(
     assert u64.decode(simulated.results[-1][0]) == 2
 
 
-def test_an_empty_vector_of_another_package_needs_the_tag_that_its_bindings_give(
-    boxes, token, published, localnet, wallet
-):
+def test_empty_vector_of_another_package_needs_a_tag(boxes, token, published, localnet, wallet):
     builder = TransactionBuilder()
     with pytest.raises(ValidationError) as caught:
         boxes.take_off(builder, published.shapes, [])
@@ -189,7 +187,7 @@ def test_an_empty_vector_of_another_package_needs_the_tag_that_its_bindings_give
     assert u64.decode(simulated.results[-1][0]) == 0
 
 
-def test_names_that_python_knows_keep_their_values(importing, published, execute, decoder, read):
+def test_python_names_keep_their_values(importing, published, execute, decoder, read):
     owner, number = Address.of(7), 2**255 + 1
 
     def build(builder):
@@ -212,9 +210,7 @@ def test_names_that_python_knows_keep_their_values(importing, published, execute
     assert (read(made).table.size, read(made).bag.size) == (1, 1)
 
 
-def test_the_entries_of_a_table_are_values_too(
-    importing, published, execute, localnet, wallet, decoder, read
-):
+def test_table_entries_are_decoded(importing, published, execute, localnet, wallet, decoder, read):
     def build(builder):
         importing.def_(builder, published.shapes, Address.of(1), 0, b"", "")
 
@@ -225,7 +221,7 @@ def test_the_entries_of_a_table_are_values_too(
     assert (entry.name, entry.value) == (4, True)
 
 
-def test_the_value_of_an_entry_that_is_an_object_is_the_id_of_that(
+def test_value_of_an_object_entry_is_its_id(
     importing, published, execute, localnet, wallet, decoder, read
 ):
     def build(builder):
@@ -244,7 +240,7 @@ def test_the_value_of_an_entry_that_is_an_object_is_the_id_of_that(
     assert names == [7, "key", True]
 
 
-def test_the_entries_of_a_linked_table_know_their_neighbours(
+def test_linked_table_entries_have_their_neighbours(
     boxes, published, execute, localnet, wallet, read
 ):
     vault = published.created("boxes", "Vault")
@@ -263,9 +259,7 @@ def test_the_entries_of_a_linked_table_know_their_neighbours(
 @pytest.mark.parametrize(
     ("number", "limit", "name"), [(0, None, "EEmpty"), (9, 8, "ELocked"), (9, None, None)]
 )
-def test_an_abort_has_its_reason_in_words(
-    shapes, boxes, published, execute, pack, number, limit, name
-):
+def test_abort_has_its_message(shapes, boxes, published, execute, pack, number, limit, name):
     box = pack(number)
 
     def check():
@@ -282,7 +276,7 @@ def test_an_abort_has_its_reason_in_words(
         assert reason is getattr(boxes, name)
 
 
-def test_an_error_with_a_text_is_found_by_its_constant(shapes, boxes, pack):
+def test_error_with_a_text_is_found_by_its_constant(shapes, boxes, pack):
     with pytest.raises(RefusedOnChainError) as caught:
         pack(1, "x" * 40_000)
     reason = shapes("").TYPES.error_of("boxes", caught.value.details["abort"])
@@ -297,7 +291,7 @@ def test_framework_objects_are_decoded_by_their_types(decoder, localnet, wallet)
     assert decoder.value(VectorTag(STRING), b"\1\2ok") == ("ok",)
 
 
-def test_a_type_without_bindings_is_named(decoder, localnet, wallet, shapes, published):
+def test_type_without_bindings_is_named_in_the_error(decoder, localnet, wallet, shapes, published):
     with pytest.raises(NotFoundError) as caught:
         decoder.object(localnet.run(wallet.client.object(CLOCK)))
     assert caught.value.code == "type_unknown"
@@ -306,13 +300,13 @@ def test_a_type_without_bindings_is_named(decoder, localnet, wallet, shapes, pub
     assert elsewhere.knows(StructTag(published.shapes.id, "boxes", "Box", (SUI,))) is False
 
 
-def test_an_object_that_is_not_there_is_no_value(decoder):
+def test_missing_object_cannot_be_decoded(decoder):
     with pytest.raises(NotFoundError) as caught:
         decoder.object(None)
     assert caught.value.code == "object_unknown"
 
 
-def test_decoders_of_several_packages_are_one(shapes, published):
+def test_decoders_of_several_packages_are_joined(shapes, published):
     one = shapes("").TYPES.at(published.shapes)
     other = shapes("tokens").TYPES.at(published.tokens)
     types = (
@@ -324,7 +318,7 @@ def test_decoders_of_several_packages_are_one(shapes, published):
     assert [(one | other).knows(tag) for tag in types] == [True, True]
 
 
-def test_a_package_is_no_value(decoder, localnet, wallet, published):
+def test_package_cannot_be_decoded(decoder, localnet, wallet, published):
     with pytest.raises(ValidationError) as caught:
         decoder.object(localnet.run(wallet.client.object(published.shapes.id)))
     assert caught.value.code == "object_is_package"

@@ -1,4 +1,4 @@
-"""A package in several versions: the newest one is called, types are named by the first."""
+"""A package in several versions: calls name the newest, and types name the first."""
 
 import pytest
 
@@ -17,7 +17,7 @@ COMPATIBLE = 0
 
 @pytest.fixture
 def versions(move_builder, publish, localnet, wallet):
-    """The package as a node gives it, in its first version and in the one with a type more."""
+    """Return a node's package objects: the first version, and one with an additional type."""
     sources = {"Move.toml": PACKAGE, "sources/first.move": FIRST}
     first = publish(move_builder.build(sources).modules)
     built = move_builder.build({**sources, "sources/second.move": SECOND})
@@ -34,7 +34,7 @@ def versions(move_builder, publish, localnet, wallet):
     return [value.data for value in found]
 
 
-def test_calls_go_to_the_newest_version_and_types_keep_their_origin(versions):
+def test_calls_name_the_newest_version_and_types_keep_their_origin(versions):
     first, newest = versions
     package = Package.of(newest)
     assert (package.id, package.original_id) == (newest.id, first.id)
@@ -44,11 +44,11 @@ def test_calls_go_to_the_newest_version_and_types_keep_their_origin(versions):
     )
 
 
-def test_a_package_that_was_never_upgraded_is_the_same_by_its_id(versions):
+def test_package_that_was_never_upgraded_equals_its_id(versions):
     assert Package.of(versions[0]) == Package.at(versions[0].id)
 
 
-def test_a_type_is_recognised_by_its_origin_alone(versions):
+def test_type_is_recognised_only_by_its_origin(versions):
     first, newest = versions
     package = Package.of(newest)
     assert package.name_of(StructTag(newest.id, "second", "New")) == "second::New"

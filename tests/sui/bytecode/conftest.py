@@ -1,4 +1,4 @@
-"""Genuine modules, and a small assembler for modules that no compiler would make."""
+"""Published modules, and a small assembler for modules that no compiler produces."""
 
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +22,7 @@ def uleb(value):
 
 @dataclass(frozen=True)
 class Assembly:
-    """A module as its tables; `bytes()` gives the file.
+    """A module as its tables; `bytes()` returns the file.
 
     The first one has one function `m` without parameters, whose code is to be filled in. Table
     numbers are those of the format: 1 module handles, 3 function handles, 5 signatures, 7
@@ -76,6 +76,6 @@ def version_6():
 
 @pytest.fixture(scope="session")
 def framework_modules():
-    """All module files of the framework, the shortest first."""
+    """Return all module files of the framework, the shortest first."""
     packages = load_framework().values()
     return sorted((module for package in packages for module in package.modules), key=len)

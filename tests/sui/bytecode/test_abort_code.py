@@ -1,4 +1,4 @@
-"""Abort codes put together by hand, with the constants of a module that the genuine compiler made.
+"""Hand-made abort codes, with the constants of a module from Sui's compiler.
 
 Bits from the highest: version (4), reserved (4), code (8), line (16), name (16), value (16).
 """
@@ -20,40 +20,40 @@ def module():
 
 
 def constant(module, data):
-    return [each.data for each in deserialize(module).constants].index(data)
+    return [constant.data for constant in deserialize(module).constants].index(data)
 
 
 def code_of(name, value, *, version=0b1100, code=0xFF, line=33):
     return version << 60 | code << 48 | line << 32 | name << 16 | value
 
 
-def test_a_plain_number_says_nothing_more(module):
+def test_plain_number_is_not_a_clever_error(module):
     assert clever_error(7, module) is None
     assert clever_error(2**63 - 1, module) is None
 
 
-def test_an_abort_without_a_constant_names_its_line(module):
+def test_abort_without_constant_has_its_line(module):
     found = clever_error(code_of(NONE, NONE), module)
     assert (found.line_number, found.code, found.constant_name) == (33, None, None)
 
 
-def test_an_abort_may_carry_a_code(module):
+def test_abort_may_have_a_code(module):
     assert clever_error(code_of(NONE, NONE, code=9), module).code == 9
     assert clever_error(code_of(NONE, NONE, code=9, version=0b1000), module).code is None
 
 
-def test_a_constant_is_told_by_name_and_text(module):
+def test_constant_has_name_and_text(module):
     index = constant(module, b"\x08offchain")
     found = clever_error(code_of(index, index), module)
     assert (found.constant_name, found.rendered, found.raw) == ("offchain", "offchain", None)
 
 
-def test_a_number_is_told_in_decimal(module):
+def test_number_is_rendered_in_decimal(module):
     name = constant(module, b"\x08offchain")
     value = constant(module, (2048).to_bytes(8, "little"))
     assert clever_error(code_of(name, value), module).rendered == "2048"
 
 
-def test_constants_that_are_not_there_say_nothing(module):
+def test_unknown_constants_are_ignored(module):
     assert clever_error(code_of(9_999, 0), module) is None
     assert clever_error(code_of(NONE, NONE), None) is None

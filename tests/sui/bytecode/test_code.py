@@ -36,32 +36,32 @@ def test_instructions_are_read_with_their_operands(assembly):
     )
 
 
-def test_vector_instruction_has_a_signature_and_a_length(assembly):
+def test_vector_instruction_has_signature_and_length(assembly):
     unit = code(assembly.with_code(2, bytes([0x40, 0, 3, 0, 0, 0, 0, 0, 0, 0, RET])))
     assert unit.instructions[0] == Instruction(Opcode.VEC_PACK, VecOperand(0, 3))
 
 
 @pytest.mark.parametrize("number", [0x00, 0x57, 0xFF])
-def test_unknown_instruction_is_refused(assembly, number):
-    refused(assembly.with_code(1, bytes([number])), "no instruction")
+def test_unknown_instruction_is_rejected(assembly, number):
+    refused(assembly.with_code(1, bytes([number])), "unknown instruction")
 
 
-def test_every_opcode_of_the_format_is_known(assembly):
+def test_all_opcodes_of_the_format_are_known(assembly):
     numbers = set(range(1, 0x57))
     for number in numbers:
         with pytest.raises(MalformedModule) as caught:
             deserialize(bytes(assembly.with_code(1, bytes([number]), b"")))
-        assert "no instruction" not in caught.value.message
+        assert "unknown instruction" not in caught.value.message
 
 
 @pytest.mark.parametrize("opcode", [0x03, 0x04, 0x05])
-def test_branch_stays_in_the_code(assembly, opcode):
+def test_branch_must_stay_in_the_code(assembly, opcode):
     assert code(assembly.with_code(2, bytes([opcode, 1, RET]))).instructions[0].operand == 1
     refused(assembly.with_code(2, bytes([opcode, 2, RET])), "the code has no row 2")
 
 
 @pytest.mark.parametrize("opcode", [0x0A, 0x0B, 0x0C, 0x0D, 0x0E])
-def test_instruction_names_a_local_that_is_there(assembly, opcode):
+def test_instruction_must_refer_to_existing_local(assembly, opcode):
     # Signature 0 has one type, and is both the parameters and the further locals.
     two_locals = assembly.with_tables({5: bytes([1, 0x3])})
     assert code(two_locals.with_code(1, bytes([opcode, 1]))).instructions[0].operand == 1
@@ -88,11 +88,11 @@ INDICES = [
 
 
 @pytest.mark.parametrize(("opcode", "table"), INDICES)
-def test_instruction_names_a_row_that_is_there(assembly, opcode, table):
+def test_instruction_must_refer_to_existing_row(assembly, opcode, table):
     refused(assembly.with_code(1, bytes([opcode, 7])), f"{table} has no row 7")
 
 
-def test_instruction_uses_type_parameters_of_its_function_only(assembly):
+def test_instruction_uses_only_type_parameters_of_its_function(assembly):
     generic = {5: bytes([0, 1, 0x9, 0])}
     length = bytes([Opcode.VEC_LEN, 1])
     refused(assembly.with_tables(generic).with_code(1, length), "type parameter")
@@ -100,7 +100,7 @@ def test_instruction_uses_type_parameters_of_its_function_only(assembly):
     assert code(with_parameter.with_code(1, length)).instructions[0].operand == 1
 
 
-def test_locals_use_type_parameters_of_their_function_only(assembly):
+def test_locals_use_only_type_parameters_of_their_function(assembly):
     generic = assembly.with_tables({5: bytes([0, 1, 0x9, 0]), 12: bytes([0, 0, 0, 0, 1, 0, 0])})
     refused(generic, "a local uses a type parameter")
 
@@ -115,7 +115,7 @@ def test_function_has_at_most_255_locals(assembly, parameters, more, accepted):
         refused(many, "256 locals")
 
 
-def test_newer_instructions_need_a_newer_version(version_5, version_6):
+def test_newer_instructions_need_newer_version(version_5, version_6):
     assert code(version_6.with_code(1, bytes([Opcode.CAST_U16])))
     refused(version_5.with_code(1, bytes([Opcode.CAST_U16])), "newer version")
     refused(version_6.with_code(1, bytes([Opcode.VARIANT_SWITCH, 0])), "newer version")
@@ -131,17 +131,17 @@ JUMP_TABLES = [
     (bytes([0]), "no jump table 0"),
     (bytes([1, 0, 1, 1, 0]), "one branch for each variant"),
     (bytes([1, 0, 2, 1, 0, 2]), "the code has no row 2"),
-    (bytes([1, 0, 2, 2, 0, 0]), "no such kind of jump table"),
+    (bytes([1, 0, 2, 2, 0, 0]), "unknown kind of jump table"),
     (bytes([1, 1, 2, 1, 0, 0]), "enum definitions has no row 1"),
 ]
 
 
 @pytest.mark.parametrize(("tables", "message"), JUMP_TABLES)
-def test_jump_table_is_as_the_enum_asks(assembly, tables, message):
+def test_jump_table_must_match_its_enum(assembly, tables, message):
     refused(assembly.with_tables(ENUM).with_code(2, bytes([0x56, 0, RET]), tables), message)
 
 
-def test_code_ends_in_its_table(assembly):
+def test_code_must_end_in_its_table(assembly):
     refused(assembly.with_code(2, bytes([RET]), b""), "ends too early")
 
 
@@ -154,7 +154,7 @@ def parts(code):
     return code and (code.locals, code.instructions, code.jump_tables)
 
 
-def test_code_that_is_read_late_is_the_same(framework_modules):
+def test_lazily_parsed_code_is_equal(framework_modules):
     for data in framework_modules:
         whole, late = deserialize(data), deserialize_published(data)
         for one, other in zip(whole.function_definitions, late.function_definitions, strict=True):
@@ -163,8 +163,8 @@ def test_code_that_is_read_late_is_the_same(framework_modules):
 
 
 # Which operand an instruction has is said in `file_format.rs` of Sui's Move.
-@pytest.mark.parametrize("opcode", [each for each in Opcode if each.name.startswith("LD_")])
-def test_a_literal_or_a_constant_is_passed_over(assembly, opcode):
+@pytest.mark.parametrize("opcode", [item for item in Opcode if item.name.startswith("LD_")])
+def test_literals_and_constants_are_skipped(assembly, opcode):
     sizes = {"LD_U8": 1, "LD_U16": 2, "LD_U32": 4, "LD_U64": 8, "LD_U128": 16, "LD_U256": 32}
     size = sizes.get(opcode.name, 1 if opcode in OPERAND_KINDS else 0)
     with_constant = assembly.with_tables({6: bytes([2, 1, 7])})  # u8, one byte: 7
@@ -173,29 +173,29 @@ def test_a_literal_or_a_constant_is_passed_over(assembly, opcode):
     assert function.code.instructions[-1] == Instruction(Opcode.RET)
 
 
-def test_jump_tables_are_passed_over(assembly):
+def test_jump_tables_are_skipped(assembly):
     switch = assembly.with_tables(ENUM).with_code(2, bytes([0x56, 0, RET]), JUMP_TABLE)
     (function,) = deserialize_published(bytes(switch)).function_definitions
     assert function.code.jump_tables[0].offsets == (0, 1)
 
 
-def test_wrong_code_is_found_when_it_is_read(assembly):
+def test_invalid_code_is_found_when_parsed(assembly):
     module = deserialize_published(bytes(assembly.with_code(1, b"\xff")))
     code = module.function_definitions[0].code
     for _ in range(2):
-        with pytest.raises(MalformedModule, match="no instruction 0xff"):
+        with pytest.raises(MalformedModule, match="unknown instruction 0xff"):
             _ = code.instructions
 
 
 @pytest.mark.parametrize(
     "code", [b"", bytes([0x06, 1, 2]), bytes([0x0B]), bytes([0x0B, 0x80]), bytes([0x40, 0, 1])]
 )
-def test_code_without_an_end_is_refused_at_once(assembly, code):
+def test_code_without_end_is_rejected_at_once(assembly, code):
     with pytest.raises(MalformedModule, match="ends too early"):
         deserialize_published(bytes(assembly.with_code(1, code, jump_tables=b"")))
 
 
-def test_only_code_has_been_put_off(assembly):
+def test_only_code_is_parsed_lazily(assembly):
     code = deserialize_published(bytes(assembly.with_code(1, bytes([RET])))).function_definitions[0]
     assert isinstance(code.code.instructions, tuple)
     assert not hasattr(code.code, "nothing")

@@ -30,14 +30,14 @@ def definitions_of(address):
 @pytest.mark.parametrize(
     ("address", "public", "natives"), [(1, 197, 21), (2, 584, 68), (3, 117, 1)]
 )
-def test_framework_has_as_many_functions_as_its_sources(address, public, natives):
+def test_framework_has_function_count_of_its_sources(address, public, natives):
     functions = functions_of(address)
     assert sum(function.visibility is Visibility.PUBLIC for function in functions) == public
     assert sum(function.code is None for function in functions) == natives
 
 
 @pytest.mark.parametrize("address", [1, 2, 3])
-def test_declared_types_are_the_structs_and_then_the_enums_of_a_module(address):
+def test_declared_types_are_structs_then_enums(address):
     for data in load_framework()[bytes(31) + bytes([address])].modules:
         module = deserialize(data)
         rows = (*module.struct_definitions, *module.enum_definitions)
@@ -45,7 +45,7 @@ def test_declared_types_are_the_structs_and_then_the_enums_of_a_module(address):
         assert declared_types(data) == (module.name, types)
 
 
-def test_sui_framework_has_as_many_functions_of_each_kind_as_its_sources():
+def test_sui_framework_has_function_counts_by_kind_of_its_sources():
     functions = functions_of(2)
     assert Counter(function.visibility for function in functions) == {
         Visibility.PUBLIC: 584,
@@ -55,12 +55,12 @@ def test_sui_framework_has_as_many_functions_of_each_kind_as_its_sources():
     assert sum(function.is_entry for function in functions) == 27
 
 
-def test_framework_has_as_many_datatypes_as_its_sources():
+def test_framework_has_datatype_count_of_its_sources():
     assert definitions_of(1) == (10, 0)
     assert definitions_of(2) == (119, 4)
 
 
-def test_framework_code_has_as_many_instructions_as_another_reader_finds():
+def test_framework_instruction_count_matches_other_reader():
     code = [f.code for address in (1, 2, 3) for f in functions_of(address) if f.code]
     opcodes = Counter(i.opcode for unit in code for i in unit.instructions)
     assert opcodes.total() == 24_612
@@ -71,40 +71,40 @@ def test_framework_code_has_as_many_instructions_as_another_reader_finds():
     assert opcodes[Opcode.CALL_GENERIC] == 1_405
 
 
-def test_modules_with_enums_are_of_version_7_and_sui_flavor(framework_modules):
+def test_modules_with_enums_have_version_7_and_sui_flavor(framework_modules):
     modules = [deserialize(data) for data in framework_modules]
     newer = {module.name: module.flavor for module in modules if module.version == 7}
     assert newer == {"coin_registry": 5, "derived_object": 5}
 
 
-def test_module_knows_its_address_and_name(framework_modules):
+def test_module_has_its_address_and_name(framework_modules):
     names = {(module.address[-1], module.name) for module in map(deserialize, framework_modules)}
     assert {(1, "option"), (2, "coin"), (3, "sui_system")} <= names
     assert len(names) == 94
 
 
-def test_module_is_read_in_the_midst_of_other_bytes(framework_modules):
+def test_module_is_read_among_other_bytes(framework_modules):
     data = framework_modules[40]
     module, end = deserialize_at(b"before" + data + b"after", 6)
     assert module == deserialize(data)
     assert end == 6 + len(data)
 
 
-def test_bytes_after_the_module_are_refused(framework_modules):
-    with pytest.raises(MalformedModule, match="goes on") as caught:
+def test_bytes_after_the_module_are_rejected(framework_modules):
+    with pytest.raises(MalformedModule, match="continues after") as caught:
         deserialize(framework_modules[0] + b"\x00")
     assert caught.value.offset == len(framework_modules[0])
 
 
 @pytest.mark.parametrize("place", [0, 25, 50])
-def test_truncated_module_is_refused_wherever_it_ends(framework_modules, place):
+def test_module_truncated_anywhere_is_rejected(framework_modules, place):
     data = framework_modules[place]
     for end in range(len(data)):
         with pytest.raises(MalformedModule):
             deserialize(data[:end])
 
 
-def test_every_change_of_one_byte_is_read_or_refused(framework_modules):
+def test_any_changed_byte_is_read_or_rejected(framework_modules):
     data = next(data for data in framework_modules if deserialize(data).name == "internal")
     outcomes = [
         is_refused(data[:place] + bytes([value]) + data[place + 1 :])
@@ -112,11 +112,11 @@ def test_every_change_of_one_byte_is_read_or_refused(framework_modules):
         for value in range(256)
     ]
     assert Counter(outcomes)[True] > len(data)
-    # The original itself is among them, once for each place.
+    # The original bytes are among them, once for each position.
     assert Counter(outcomes)[False] >= len(data)
 
 
-def test_every_flipped_bit_of_a_module_with_enums_is_read_or_refused(framework_modules):
+def test_any_flipped_bit_in_module_with_enums_is_read_or_rejected(framework_modules):
     data = next(data for data in framework_modules if deserialize(data).name == "derived_object")
     outcomes = [
         is_refused(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
@@ -127,12 +127,12 @@ def test_every_flipped_bit_of_a_module_with_enums_is_read_or_refused(framework_m
 
 
 @given(st.binary(max_size=400))
-def test_random_bytes_are_read_or_refused(data):
+def test_random_bytes_are_read_or_rejected(data):
     is_refused(data)
 
 
 @given(st.data())
-def test_changed_bytes_of_a_genuine_module_are_read_or_refused(framework_modules, data):
+def test_mutated_compiled_module_is_read_or_rejected(framework_modules, data):
     module = bytearray(data.draw(st.sampled_from(framework_modules)))
     for _ in range(data.draw(st.integers(1, 8))):
         module[data.draw(st.integers(0, len(module) - 1))] = data.draw(st.integers(0, 255))
@@ -140,7 +140,7 @@ def test_changed_bytes_of_a_genuine_module_are_read_or_refused(framework_modules
 
 
 def is_refused(data):
-    """Whether the bytes are refused; any other exception fails the test."""
+    """Return whether the bytes are rejected; any other exception fails the test."""
     try:
         deserialize(data)
     except MalformedModule as error:

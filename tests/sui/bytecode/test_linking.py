@@ -1,4 +1,4 @@
-"""What a module says of others, beside what they declare, by edits of the framework in memory."""
+"""Handles for other modules compared with declarations, by edits of the framework in memory."""
 
 import pytest
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ OBJECT = (bytes(SUI_FRAMEWORK), "object")
 
 @pytest.fixture(scope="module")
 def framework():
-    """All modules, by address and name."""
+    """Return all modules by address and name."""
     modules = [
         deserialize(data)
         for address in (MOVE_STDLIB, SUI_FRAMEWORK)
@@ -24,20 +24,21 @@ def framework():
 
 @pytest.fixture
 def found(framework):
-    """What does not fit in `sui::table`, where other modules are there instead."""
+    """Return the mismatches of `sui::table` with replaced modules."""
 
     def found(**changed):
         modules = framework | {(bytes(SUI_FRAMEWORK), name): new for name, new in changed.items()}
         table = framework[bytes(SUI_FRAMEWORK), "table"]
         return [
-            (each.module, each.name, each.is_missing) for each in mismatches(table, modules.get)
+            (mismatch.module, mismatch.name, mismatch.is_missing)
+            for mismatch in mismatches(table, modules.get)
         ]
 
     return found
 
 
 def declared(module, name, **changes):
-    """The module with a function of this name declared otherwise."""
+    """Return the module with another declaration of a function."""
     rows = [
         replace(row, **changes) if module.function_id(row.handle)[2] == name else row
         for row in module.function_definitions
@@ -45,21 +46,21 @@ def declared(module, name, **changes):
     return replace(module, function_definitions=tuple(rows))
 
 
-def test_the_modules_of_one_release_fit_together(framework):
+def test_modules_of_one_release_are_compatible(framework):
     for module in framework.values():
         assert not list(mismatches(module, framework.get))
 
 
-def test_a_module_that_is_missing_is_named_once(found):
+def test_missing_module_is_named_once(found):
     assert found(dynamic_field=None) == [(DYNAMIC_FIELD, "", True)]
 
 
-def test_a_function_that_is_not_public_any_more_is_missing(found, framework):
+def test_no_longer_public_function_is_missing(found, framework):
     private = declared(framework[DYNAMIC_FIELD], "add", visibility=Visibility.PRIVATE)
     assert found(dynamic_field=private) == [(DYNAMIC_FIELD, "add", True)]
 
 
-def test_a_function_for_friends_is_there_for_friends_alone(found, framework):
+def test_friend_function_is_available_only_to_friends(found, framework):
     module = declared(framework[DYNAMIC_FIELD], "add", visibility=Visibility.FRIEND)
     assert found(dynamic_field=replace(module, friends=())) == [(DYNAMIC_FIELD, "add", True)]
 
@@ -79,7 +80,7 @@ def test_all_functions_with_other_signatures_are_named(found, framework):
     ]
 
 
-def test_a_type_with_fewer_abilities_than_are_taken_for_granted_is_another(found, framework):
+def test_type_with_fewer_abilities_than_assumed_is_a_mismatch(found, framework):
     module = framework[OBJECT]
     handles = tuple(
         replace(row, abilities=Ability(0)) if module.identifiers[row.name] == "UID" else row

@@ -24,7 +24,7 @@ def key(number):
 
 @dataclass(frozen=True)
 class Chain:
-    """A localnet with our package on it, and two keys that have SUI; `alice` is the admin."""
+    """A localnet with our package and two funded keys; `alice` is the admin."""
 
     net: LocalnetFixture
     alice: KeyPair
@@ -37,12 +37,12 @@ class Chain:
 
     @property
     def administered(self):
-        """What the admin's functions of `tool_registry` begin with."""
+        """The first arguments of the admin's functions of `tool_registry`."""
         deployment = self.deployment
         return deployment.package, deployment.tool_registry, deployment.admin
 
     def using_cap(self):
-        """A transaction that changes the version of an object of alice's, and nothing else."""
+        """Return a transaction that only changes the version of an object of alice's."""
         builder = TransactionBuilder()
         cap = builder.object(self.deployment.upgrade_cap)
         builder.move_call(SUI_FRAMEWORK, "package", "version", [cap])
@@ -78,7 +78,7 @@ async def bob(chain):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often each procedure was called."""
+    """Count the calls of each procedure."""
     counter = Counter()
     original = Connection.call
 
@@ -95,7 +95,7 @@ def calls(monkeypatch):
 
 @pytest.fixture
 async def gateway(chain):
-    """A gateway before the node of the chain."""
+    """Run a gateway before the node of the chain."""
     async with Gateway(chain.net.url).running() as gateway:
         yield gateway
 
@@ -158,7 +158,7 @@ class Relay:
 
 @pytest.fixture
 def relay_before():
-    """Makes a relay before the node of a chain, with TLS if a context is given."""
+    """Return a factory of relays before the node of a chain, with TLS if a context is given."""
 
     def relay_before(chain, tls=None):
         return Relay(int(chain.net.url.rsplit(":", 1)[1]), tls).running()

@@ -28,7 +28,7 @@ def coin(number, balance):
 
 @pytest.fixture
 def scatter(localnet):
-    """Gives an address many coins of one amount."""
+    """Send an address many coins of one amount."""
 
     def scatter(recipient, count, each_mist):
         for start in range(0, count, 200):
@@ -51,36 +51,36 @@ async def client(localnet, merges):
         yield client
 
 
-# --- Which coins are merged
+# --- Choice of coins
 
 
-def test_the_largest_coins_pay_for_merging_the_others():
+def test_coins_to_merge_pays_with_the_largest_coins():
     coins = [coin(number, 10_000_000) for number in range(300)]
     merged = coins_to_merge(coins, PRICE)
     # 10 000 units and 1 000 a coin at a price of 1 000 are 0.28 SUI: 28 or 29 coins of 0.01 SUI
     assert 270 <= len(merged) <= 272
 
 
-def test_coins_are_merged_up_to_the_size_of_a_transaction():
+def test_coins_to_merge_stops_at_the_transaction_size():
     assert (
         len(coins_to_merge([coin(0, MIST * 9), *map(coin, range(1, 3_000), [1] * 2_999)], 1))
         == 1_000
     )
 
 
-def test_nothing_is_merged_when_gas_takes_more_than_the_coins_hold():
+def test_coins_to_merge_returns_nothing_when_gas_exceeds_the_coins():
     assert coins_to_merge([coin(number, 1_000) for number in range(400)], PRICE) == []
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_nothing_is_merged_when_there_are_fewer_than_two_coins(count):
+def test_coins_to_merge_returns_nothing_for_fewer_than_two_coins(count):
     assert coins_to_merge([coin(number, MIST) for number in range(count)], PRICE) == []
 
 
 # --- On a node
 
 
-async def test_a_payment_merges_coins_first_when_it_needs_more_than_fit(client, scatter, merges):
+async def test_payment_merges_coins_first_when_it_needs_too_many(client, scatter, merges):
     scatter(client.address, 600, 2_000_000)
     executed = await client.execute(pay(700_000_000))
     assert await client.balance(CAROL) == 700_000_000
@@ -89,7 +89,7 @@ async def test_a_payment_merges_coins_first_when_it_needs_more_than_fit(client, 
     assert await client.balance(client.address) == 1_200_000_000 - 700_000_000 - gas
 
 
-async def test_a_simulation_merges_nothing_and_shows_the_payment(client, scatter, merges):
+async def test_simulation_shows_the_payment_without_merging(client, scatter, merges):
     scatter(client.address, 600, 2_000_000)
     simulated = await client.simulate(pay(700_000_000))
     simulated.raise_for_status()
@@ -97,7 +97,7 @@ async def test_a_simulation_merges_nothing_and_shows_the_payment(client, scatter
     assert len(await client.coins(client.address)) == 600
 
 
-async def test_a_transaction_for_others_to_sign_says_how_to_merge(client, scatter, merges):
+async def test_build_hints_at_merging_when_coins_do_not_fit(client, scatter, merges):
     scatter(client.address, 300, 3_000_000)
     with pytest.raises(NotNowError) as caught:
         await client.build(pay(800_000_000))
@@ -106,7 +106,7 @@ async def test_a_transaction_for_others_to_sign_says_how_to_merge(client, scatte
     assert merges == []
 
 
-async def test_no_coin_is_merged_when_all_of_them_are_too_little(client, scatter, merges):
+async def test_payment_merges_nothing_when_all_coins_are_too_small(client, scatter, merges):
     scatter(client.address, 300, 2_000_000)
     with pytest.raises(NotNowError) as caught:
         await client.execute(pay(600_000_000))
@@ -115,7 +115,7 @@ async def test_no_coin_is_merged_when_all_of_them_are_too_little(client, scatter
     assert merges == []
 
 
-async def test_coins_that_a_transaction_names_are_not_merged(client, scatter):
+async def test_merge_skips_coins_that_the_transaction_names(client, scatter):
     scatter(client.address, 400, 3_000_000)
     named = (await client.coins(client.address))[-1].reference.object_id
     builder = pay(900_000_000)
@@ -124,14 +124,14 @@ async def test_coins_that_a_transaction_names_are_not_merged(client, scatter):
     assert await client.balance(CAROL) == 903_000_000
 
 
-async def test_merging_leaves_one_coin(client, scatter, merges):
+async def test_merge_coins_leaves_one_coin(client, scatter, merges):
     scatter(client.address, 1_300, 5_000_000)
     merged = await client.merge_coins()
     assert len(merged) == len(merges) == 2
     (left,) = await client.coins(client.address)
-    assert left.balance == 1_300 * 5_000_000 - sum(each.cost.net for each in merged)
+    assert left.balance == 1_300 * 5_000_000 - sum(transaction.cost.net for transaction in merged)
 
 
-async def test_merging_one_coin_sends_nothing(client, scatter):
+async def test_merge_coins_sends_nothing_for_one_coin(client, scatter):
     scatter(client.address, 1, MIST)
     assert await client.merge_coins() == ()

@@ -16,7 +16,7 @@ def coin(number, balance, version=1):
 
 
 def pool(*coins, balance=0):
-    """The purse of a wallet that has these coins on chain, and what is there to change it."""
+    """Return a purse of a wallet with these coins on chain, and its mutable state."""
     on_chain = SimpleNamespace(coins=list(coins), balance=balance, looks=0)
 
     async def read_coins():
@@ -36,27 +36,27 @@ def parts(payment):
 # --- Coins
 
 
-async def test_the_largest_coin_pays_if_it_is_enough():
+async def test_largest_coin_pays_if_it_suffices():
     purse, _ = pool(coin(1, 10), coin(2, 50), coin(3, 30))
     assert parts(await purse.take(40)) == ([50], 0)
 
 
-async def test_more_coins_pay_if_one_is_not_enough():
+async def test_more_coins_pay_if_one_does_not_suffice():
     purse, _ = pool(coin(1, 10), coin(2, 50), coin(3, 30))
     assert parts(await purse.take(75)) == ([50, 30], 0)
 
 
-async def test_as_much_as_wanted_is_taken_if_it_is_there():
+async def test_take_returns_the_wanted_amount_if_available():
     purse, _ = pool(coin(1, 10), coin(2, 50))
     assert parts(await purse.take(20, wanted=1_000)) == ([50, 10], 0)
 
 
-async def test_a_coin_that_is_an_input_does_not_pay():
+async def test_coin_that_is_an_input_does_not_pay():
     purse, _ = pool(coin(1, 10), coin(2, 50))
     assert parts(await purse.take(5, exclude={Address.of(2)})) == ([10], 0)
 
 
-async def test_too_little_is_said_in_sui():
+async def test_shortage_is_reported_in_sui():
     purse, _ = pool(coin(1, 1_500_000_000))
     with pytest.raises(NotNowError) as caught:
         await purse.take(2_000_000_000)
@@ -65,7 +65,7 @@ async def test_too_little_is_said_in_sui():
     assert "this needs about 2 SUI" in caught.value.message
 
 
-async def test_money_that_came_in_meanwhile_is_found():
+async def test_new_funds_are_found():
     purse, on_chain = pool(coin(1, 10))
     taken = await purse.take(5)
     await purse.give_back(taken, taken)
@@ -73,17 +73,17 @@ async def test_money_that_came_in_meanwhile_is_found():
     assert parts(await purse.take(60)) == ([100], 0)
 
 
-async def test_a_lagging_node_does_not_bring_an_old_version_back():
+async def test_lagging_node_does_not_restore_an_old_version():
     purse, _ = pool(coin(1, 100, version=1))
     taken = await purse.take(5)
     await purse.give_back(taken, Payment((coin(1, 90, version=2),)))
     with pytest.raises(NotNowError):
-        await purse.take(95)  # looks at the chain again, which still has the first version
+        await purse.take(95)  # reads the chain again, which still has the first version
     [left] = (await purse.take(5)).coins
     assert left.reference.version == 2
 
 
-async def test_a_coin_in_use_is_waited_for():
+async def test_take_waits_for_a_coin_in_use():
     purse, _ = pool(coin(1, 100))
     taken = await purse.take(5)
     waiting = asyncio.create_task(purse.take(5))
@@ -96,18 +96,18 @@ async def test_a_coin_in_use_is_waited_for():
 # --- The address balance
 
 
-async def test_the_address_balance_is_not_looked_at_while_coins_suffice():
+async def test_address_balance_is_not_read_while_coins_suffice():
     purse, on_chain = pool(coin(1, 10), coin(2, 50), balance=100)
     assert parts(await purse.take(40, wanted=1_000)) == ([50, 10], 0)
     assert on_chain.looks == 0
 
 
-async def test_the_address_balance_has_what_coins_lack():
+async def test_address_balance_pays_the_remainder_of_coins():
     purse, _ = pool(coin(1, 10), coin(2, 50), balance=100)
     assert parts(await purse.take(75)) == ([50, 10], 15)
 
 
-async def test_once_it_is_known_the_address_balance_adds_to_what_is_wanted():
+async def test_known_address_balance_adds_to_the_wanted_amount():
     purse, on_chain = pool(coin(1, 10), balance=100)
     taken = await purse.take(75)
     await purse.give_back(taken, taken)
@@ -115,19 +115,19 @@ async def test_once_it_is_known_the_address_balance_adds_to_what_is_wanted():
     assert on_chain.looks == 1
 
 
-async def test_without_coins_the_address_balance_pays():
+async def test_address_balance_pays_without_coins():
     purse, _ = pool(balance=100)
     assert parts(await purse.take(75)) == ([], 75)
 
 
-async def test_who_asks_for_the_address_balance_leaves_the_coins():
+async def test_address_balance_source_leaves_the_coins():
     purse, _ = pool(coin(1, 500), balance=100)
     payment = await purse.take(75, source=GasSource.ADDRESS_BALANCE)
     assert parts(payment) == ([], 75)
     assert parts(await purse.take(5)) == ([500], 0)
 
 
-async def test_payments_under_way_never_hold_more_than_the_address_balance_has():
+async def test_pending_payments_never_exceed_the_address_balance():
     purse, _ = pool(balance=100)
     first = await purse.take(60, source=GasSource.ADDRESS_BALANCE)
     waiting = asyncio.create_task(purse.take(60, source=GasSource.ADDRESS_BALANCE))
@@ -137,14 +137,14 @@ async def test_payments_under_way_never_hold_more_than_the_address_balance_has()
     assert parts(await waiting) == ([], 60)
 
 
-async def test_the_address_balance_alone_does_not_wait_for_coins():
+async def test_address_balance_source_does_not_wait_for_coins():
     purse, _ = pool(coin(1, 500), balance=100)
     await purse.take(5)
     with pytest.raises(NotNowError):
         await purse.take(101, source=GasSource.ADDRESS_BALANCE)
 
 
-async def test_what_is_not_needed_is_free_again_at_once():
+async def test_unneeded_reservation_is_released_at_once():
     purse, _ = pool(coin(1, 10), balance=100)
     taken = await purse.take(20, wanted=1_000)
     assert parts(taken) == ([10], 100)
@@ -153,24 +153,24 @@ async def test_what_is_not_needed_is_free_again_at_once():
     assert parts(await purse.take(85, source=GasSource.ADDRESS_BALANCE)) == ([], 85)
 
 
-async def test_coins_that_turn_out_to_suffice_leave_the_address_balance_alone():
+async def test_address_balance_is_released_when_coins_suffice():
     purse, _ = pool(coin(1, 10), balance=100)
     await purse.give_back(await purse.take(20), Payment((coin(1, 10, version=2),), 100))
     taken = await purse.take(5, wanted=1_000)
     assert parts(await purse.narrow(taken, 7)) == ([10], 0)
 
 
-async def test_what_commands_withdraw_by_themselves_does_not_pay():
+async def test_withdrawals_of_commands_do_not_pay():
     purse, _ = pool(balance=100)
     assert parts(await purse.take(10, wanted=1_000, withdrawals=70)) == ([], 30)
 
 
-async def test_whoever_wants_everything_gets_both_kinds():
+async def test_request_for_everything_gets_both_kinds():
     purse, _ = pool(coin(1, 10), coin(2, 50), balance=100)
     assert parts(await purse.take(5, wanted=EVERYTHING)) == ([50, 10], 100)
 
 
-async def test_too_little_counts_both_kinds():
+async def test_shortage_counts_both_kinds():
     purse, _ = pool(coin(1, 1_500_000_000), balance=250_000_000)
     with pytest.raises(NotNowError) as caught:
         await purse.take(2_000_000_000)
@@ -179,13 +179,13 @@ async def test_too_little_counts_both_kinds():
     assert caught.value.details["lacking_mist"] == 250_000_000
 
 
-async def test_too_little_in_the_address_balance_is_said_of_it_alone():
+async def test_shortage_names_only_the_address_balance():
     purse, _ = pool(coin(1, 5_000_000_000), balance=250_000_000)
     with pytest.raises(NotNowError, match=r"address balance has 0\.25 SUI"):
         await purse.take(1_000_000_000, source=GasSource.ADDRESS_BALANCE)
 
 
-async def test_money_that_came_into_the_address_balance_is_found():
+async def test_new_funds_in_the_address_balance_are_found():
     purse, on_chain = pool(coin(1, 10))
     with pytest.raises(NotNowError):
         await purse.take(60)
@@ -193,7 +193,7 @@ async def test_money_that_came_into_the_address_balance_is_found():
     assert parts(await purse.take(60)) == ([10], 50)
 
 
-async def test_a_balance_that_somebody_else_spent_is_overdrawn():
+async def test_balance_spent_by_another_program_is_overdrawn():
     purse, on_chain = pool(balance=100)
     await purse.take(75)
     assert not purse.is_overdrawn

@@ -24,10 +24,10 @@ QUICK = Patience(attempts=3, first_pause_s=0.001)
 ALL = {"paths": ["*"]}
 
 
-# --- Patience
+# --- Retries
 
 
-def test_pauses_double_up_to_the_longest_and_vary_by_half():
+def test_pauses_double_up_to_the_maximum_with_jitter():
     pauses = Patience(first_pause_s=1.0, longest_pause_s=4.0).pauses()
     for longest in (1.0, 2.0, 4.0, 4.0):
         assert longest / 2 <= next(pauses) <= longest
@@ -39,7 +39,7 @@ async def client(gateway):
         yield client
 
 
-async def test_a_node_that_is_busy_for_a_moment_is_asked_again(gateway, client):
+async def test_call_retries_while_the_node_is_busy(gateway, client):
     gateway.fail("GetEpoch", StatusCode.UNAVAILABLE, count=2)
     assert await client.gas_price() > 0
     assert gateway.requests["GetEpoch"] == 3
@@ -58,7 +58,7 @@ async def test_a_node_that_is_busy_for_a_moment_is_asked_again(gateway, client):
         (StatusCode.INVALID_ARGUMENT, (RefusedOnChainError, "refused_by_node", 1)),
     ],
 )
-async def test_every_failure_has_its_class_and_only_passing_ones_are_repeated(
+async def test_failures_map_to_errors_and_only_transient_ones_are_retried(
     gateway, client, status, expected
 ):
     kind, code, count = expected
@@ -69,16 +69,16 @@ async def test_every_failure_has_its_class_and_only_passing_ones_are_repeated(
     assert gateway.requests["GetEpoch"] == count
 
 
-async def test_a_reason_that_is_longer_than_grpc_takes_by_default_arrives(gateway, client):
+async def test_long_error_messages_arrive(gateway, client):
     gateway.fail("GetEpoch", StatusCode.INVALID_ARGUMENT, "because " * 5_000)
     with pytest.raises(RefusedOnChainError, match=r"(because ){5000}"):
         await client.gas_price()
 
 
-# --- Time
+# --- Time limits
 
 
-async def test_a_node_that_does_not_respond_in_time_is_unreachable(silent_port):
+async def test_call_fails_when_the_node_does_not_respond_in_time(silent_port):
     network = Network("silent", f"http://127.0.0.1:{silent_port}")
     patience = Patience(attempts=2, first_pause_s=0.001, call_timeout_s=0.05)
     async with SuiClient(network, patience=patience) as client:
@@ -89,12 +89,12 @@ async def test_a_node_that_does_not_respond_in_time_is_unreachable(silent_port):
 
 @pytest.fixture
 def silent_port():
-    """A port that takes connections and says nothing."""
+    """Listen on a port that accepts connections but sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
-async def test_a_call_that_is_cancelled_ends_at_once_and_harms_no_other(client):
+async def test_cancelled_call_ends_at_once_without_affecting_others(client):
     waiting = asyncio.create_task(client.gas_price())
     await asyncio.sleep(0)
     waiting.cancel()
@@ -103,7 +103,7 @@ async def test_a_call_that_is_cancelled_ends_at_once_and_harms_no_other(client):
     assert await client.gas_price() > 0
 
 
-async def test_what_is_under_way_when_the_client_is_closed_is_told_so(chain):
+async def test_pending_calls_fail_when_the_client_is_closed(chain):
     async with SuiClient(chain.network, patience=QUICK) as client:
         stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints")
         reading = asyncio.create_task(read_all(stream))
@@ -120,7 +120,7 @@ async def read_all(stream):
 # --- Connections
 
 
-async def test_a_lost_connection_is_made_again_by_the_next_call(chain, relay_before):
+async def test_next_call_reconnects_after_a_lost_connection(chain, relay_before):
     async with relay_before(chain) as relay:
         network = Network("localnet", f"http://127.0.0.1:{relay.port}")
         async with SuiClient(network, patience=QUICK) as client:
@@ -129,7 +129,7 @@ async def test_a_lost_connection_is_made_again_by_the_next_call(chain, relay_bef
                 relay.cut()
 
 
-async def test_a_node_that_comes_while_a_call_is_tried_again_is_found(chain, relay_before):
+async def test_retry_succeeds_when_the_node_starts_meanwhile(chain, relay_before):
     async with relay_before(chain) as relay:
         port = relay.port
         await relay.stop()
@@ -175,7 +175,7 @@ async def tls_port(chain, certificate, relay_before):
         yield relay.port
 
 
-async def test_a_node_behind_tls_is_reached_if_its_certificate_is_trusted(
+async def test_tls_node_is_reached_with_a_trusted_certificate(
     tls_port, certificate, chain, monkeypatch
 ):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
@@ -184,7 +184,7 @@ async def test_a_node_behind_tls_is_reached_if_its_certificate_is_trusted(
         assert await client.chain_id() == chain.deployment.chain_id
 
 
-async def test_a_folder_of_certificates_is_trusted_if_it_is_named(
+async def test_certificate_folder_is_trusted_when_set(
     tls_port, certificate, chain, monkeypatch, tmp_path
 ):
     folder = tmp_path / "certificates"
@@ -197,14 +197,14 @@ async def test_a_folder_of_certificates_is_trusted_if_it_is_named(
         assert await client.chain_id() == chain.deployment.chain_id
 
 
-async def test_a_node_with_an_unknown_certificate_is_refused(tls_port):
+async def test_unknown_certificate_is_refused(tls_port):
     network = Network("private", f"https://127.0.0.1:{tls_port}")
     async with SuiClient(network, patience=Patience(attempts=1)) as client:
         with pytest.raises(UnreachableError, match="certificate"):
             await client.chain_id()
 
 
-# --- Connections that carry nothing any more
+# --- Dead connections
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def behind(proxy, **patience):
     return SuiClient(Network("localnet", proxy.url), patience=Patience(**quick))
 
 
-async def test_all_attempts_of_a_call_together_have_one_time_limit(proxy):
+async def test_attempts_of_a_call_share_one_time_limit(proxy):
     proxy.swallow()
     async with behind(proxy, call_timeout_s=0.2) as client:
         with pytest.raises(UnreachableError, match=r"no answer within 0\.2 s") as caught:
@@ -228,7 +228,7 @@ async def test_all_attempts_of_a_call_together_have_one_time_limit(proxy):
     assert proxy.connections == 1
 
 
-async def test_after_a_call_without_an_answer_the_next_one_has_a_connection_of_its_own(proxy):
+async def test_next_call_uses_a_new_connection_after_a_timeout(proxy):
     async with behind(proxy, call_timeout_s=0.5) as client:
         assert await client.gas_price() > 0
         proxy.half_open()
@@ -238,7 +238,7 @@ async def test_after_a_call_without_an_answer_the_next_one_has_a_connection_of_i
     assert proxy.connections == 2
 
 
-async def test_what_else_is_under_way_outlives_a_call_without_an_answer(gateway, chain):
+async def test_other_pending_calls_survive_a_timeout(gateway, chain):
     async with SuiClient(gateway.network, patience=QUICK) as client:
         stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints", read_mask=ALL)
         await anext(stream)
@@ -251,7 +251,7 @@ async def test_what_else_is_under_way_outlives_a_call_without_an_answer(gateway,
         await stream.aclose()
 
 
-def test_a_client_without_a_lifetime_connects_anew_too(chain):
+def test_unbound_client_reconnects(chain):
     async def break_and_call():
         async with Proxy(int(chain.net.url.rpartition(":")[2])).running() as proxy:
             client = UnboundClient(
@@ -267,7 +267,7 @@ def test_a_client_without_a_lifetime_connects_anew_too(chain):
     assert asyncio.run(break_and_call()) == 2
 
 
-async def test_a_stream_whose_connection_died_without_a_word_is_found_out_by_pings(proxy):
+async def test_stream_on_a_dead_connection_is_detected_by_pings(proxy):
     async with behind(proxy, keepalive_s=0.2) as client:
         stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints", read_mask=ALL)
         await anext(stream)
@@ -279,7 +279,7 @@ async def test_a_stream_whose_connection_died_without_a_word_is_found_out_by_pin
 
 
 class SilentStream(grpc.GenericRpcHandler):
-    """Gives one empty frame of any stream, and then nothing: gRPC's own server counts pings."""
+    """A server that sends one empty frame of any stream, then nothing; gRPC counts pings."""
 
     def service(self, _details):
         return grpc.unary_stream_rpc_method_handler(self._stream)
@@ -289,7 +289,7 @@ class SilentStream(grpc.GenericRpcHandler):
         await asyncio.Event().wait()
 
 
-async def test_pings_that_a_gateway_finds_too_many_break_the_stream_as_a_lost_node_does():
+async def test_stream_breaks_when_a_gateway_rejects_pings():
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((SilentStream(),))
     port = server.add_insecure_port("127.0.0.1:0")
@@ -306,7 +306,7 @@ async def test_pings_that_a_gateway_finds_too_many_break_the_stream_as_a_lost_no
 ELSEWHERE = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"
 
 
-async def test_no_response_of_another_chain_is_believed(chain):
+async def test_responses_of_another_chain_are_rejected(chain):
     async with chain.client() as client:
         client.connection.chain_id = ELSEWHERE
         with pytest.raises(UnreachableError) as caught:
@@ -316,7 +316,7 @@ async def test_no_response_of_another_chain_is_believed(chain):
         assert ELSEWHERE in caught.value.message
 
 
-async def test_no_error_of_another_chain_is_believed(chain):
+async def test_errors_of_another_chain_are_rejected(chain):
     async with chain.client() as client:
         client.connection.chain_id = ELSEWHERE
         with pytest.raises(UnreachableError) as caught:
@@ -326,23 +326,23 @@ async def test_no_error_of_another_chain_is_believed(chain):
         assert caught.value.code == "wrong_chain"
 
 
-async def test_behind_a_gateway_that_loses_headers_the_height_tells_of_another_chain(gateway):
+async def test_checkpoint_height_detects_another_chain_without_headers(gateway):
     async with SuiClient(gateway.network, patience=QUICK) as client:
         client.connection.chain_id = ELSEWHERE
-        assert await client.gas_price() > 0  # which says nothing of its chain
-        with pytest.raises(UnreachableError, match=f"not {ELSEWHERE}") as caught:
+        assert await client.gas_price() > 0  # this response does not name its chain
+        with pytest.raises(UnreachableError, match=f"expected {ELSEWHERE}") as caught:
             await client.latest_checkpoint()
         assert caught.value.code == "wrong_chain"
 
 
-async def test_behind_a_gateway_that_loses_headers_the_right_chain_is_believed(chain, gateway):
+async def test_right_chain_is_accepted_without_headers(chain, gateway):
     network = replace(gateway.network, chain_id=chain.deployment.chain_id)
     async with SuiClient(network, patience=QUICK) as client:
         assert await client.gas_price() > 0
         assert await client.latest_checkpoint() > 0
 
 
-async def test_no_stream_of_another_chain_is_believed(chain):
+async def test_streams_of_another_chain_are_rejected(chain):
     async with chain.client() as client:
         client.connection.chain_id = ELSEWHERE
         with pytest.raises(UnreachableError) as caught:

@@ -30,7 +30,7 @@ QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 
 @pytest.fixture
 async def emit(chain):
-    """Emits events that carry the given numbers, all in one transaction."""
+    """Emit events that contain the given numbers, all in one transaction."""
     async with chain.client(chain.alice) as alice:
         settings = await ToolRegistry(alice, chain.deployment).settings()
 
@@ -39,7 +39,7 @@ async def emit(chain):
         for number in numbers:
             changed = replace(settings, max_schema_bytes=number)
             registry_calls.configure(builder, *chain.administered, *astuple(changed))
-        async with chain.client(chain.alice) as alice:  # which knows nothing of before a revert
+        async with chain.client(chain.alice) as alice:  # a new client has no outdated cache
             await alice.execute(builder)
 
     return emit
@@ -50,7 +50,7 @@ def number_of(chain, record):
 
 
 async def take(chain, items, count):
-    """The numbers of the next `count` events."""
+    """Return the numbers of the next `count` events."""
     numbers = []
     async for item in items:
         if isinstance(item, EventRecord):
@@ -68,7 +68,7 @@ def everything(chain):
 # --- Order, past and present
 
 
-async def test_past_events_come_first_and_present_ones_follow(bob, chain, emit, everything):
+async def test_past_events_come_before_live_events(bob, chain, emit, everything):
     await emit(1)
     await emit(2, 3)
     async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
@@ -77,7 +77,7 @@ async def test_past_events_come_first_and_present_ones_follow(bob, chain, emit, 
         assert await take(chain, items, 2) == [4, 5]
 
 
-async def test_without_a_cursor_only_what_happens_from_now_on_comes(bob, chain, emit, everything):
+async def test_follower_without_cursor_yields_only_new_events(bob, chain, emit, everything):
     await emit(1)
     async with aclosing(follow_events(bob, everything)) as items:
         assert isinstance(await anext(items), Progress)
@@ -85,7 +85,7 @@ async def test_without_a_cursor_only_what_happens_from_now_on_comes(bob, chain, 
         assert await take(chain, items, 1) == [2]
 
 
-async def test_a_record_says_where_its_event_stands(bob, emit, everything):
+async def test_record_contains_the_position_of_its_event(bob, emit, everything):
     async with aclosing(follow_events(bob, everything, timestamps=True)) as items:
         await anext(items)
         await emit(1, 2)
@@ -106,7 +106,7 @@ async def _first_events(items, count):
             return
 
 
-async def test_events_that_do_not_match_are_left_out_but_progress_is_made(bob, chain, emit):
+async def test_unmatched_events_are_skipped_with_progress(bob, chain, emit):
     nothing = EventFilter(chain.deployment.original_id, ("tool",), ("ToolRegistered",))
     async with aclosing(follow_events(bob, nothing)) as items:
         first = await anext(items)
@@ -117,7 +117,9 @@ async def test_events_that_do_not_match_are_left_out_but_progress_is_made(bob, c
     assert second.cursor.position > first.cursor.position
 
 
-async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everything, monkeypatch):
+async def test_all_events_arrive_when_they_exceed_one_list(
+    bob, chain, emit, everything, monkeypatch
+):
     monkeypatch.setattr("nexus_tools.sui.client.events.event_sources.LIST_LIMIT", 7)
     for start in (0, 20):
         await emit(*range(start, start + 20))
@@ -128,22 +130,20 @@ async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everyt
 # --- Cursors
 
 
-async def test_every_cursor_resumes_behind_its_own_item(bob, chain, emit, everything):
+async def test_every_cursor_resumes_after_its_item(bob, chain, emit, everything):
     await emit(1, 2)
     await emit(3)
     async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
         cursors = [item.cursor async for item in _first_events(items, 3)]
     await emit(4)
     for place, cursor in enumerate(cursors):
-        for each in (cursor, Cursor.parse(str(cursor)), cursor.without_token()):
-            async with aclosing(follow_events(bob, everything, each)) as items:
+        for variant in (cursor, Cursor.parse(str(cursor)), cursor.without_token()):
+            async with aclosing(follow_events(bob, everything, variant)) as items:
                 expected = [1, 2, 3, 4][place + 1 :]
                 assert await take(chain, items, len(expected)) == expected
 
 
-async def test_the_token_of_another_node_is_given_up_and_the_place_is_kept(
-    bob, chain, emit, everything
-):
+async def test_token_of_another_node_is_dropped_and_the_position_kept(bob, chain, emit, everything):
     await emit(1, 2)
     async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
         [first] = [item async for item in _first_events(items, 1)]
@@ -168,7 +168,7 @@ async def distant(relay):
         yield client
 
 
-async def test_a_cut_connection_loses_and_repeats_nothing(distant, relay, chain, emit, everything):
+async def test_broken_connection_loses_and_repeats_nothing(distant, relay, chain, emit, everything):
     async with aclosing(follow_events(distant, everything)) as items:
         await anext(items)
         for number in range(1, 6):
@@ -179,9 +179,7 @@ async def test_a_cut_connection_loses_and_repeats_nothing(distant, relay, chain,
             assert await take(chain, items, 2) == [100 + number, 200 + number]
 
 
-async def test_a_node_that_is_away_for_a_while_is_waited_for(
-    distant, relay, chain, emit, everything
-):
+async def test_follower_waits_for_an_unreachable_node(distant, relay, chain, emit, everything):
     async with aclosing(follow_events(distant, everything)) as items:
         await anext(items)
         port = relay.port
@@ -194,7 +192,7 @@ async def test_a_node_that_is_away_for_a_while_is_waited_for(
         assert await waiting == [1, 2]
 
 
-async def test_a_silent_stream_counts_as_broken(gateway, chain, emit, everything):
+async def test_silent_stream_counts_as_broken(gateway, chain, emit, everything):
     patience = Patience(first_pause_s=0.001, longest_pause_s=0.01, silence_s=0.05)
     async with (
         SuiClient(gateway.network, patience=patience) as client,
@@ -207,7 +205,7 @@ async def test_a_silent_stream_counts_as_broken(gateway, chain, emit, everything
         assert await waiting == [1]
 
 
-# --- Nodes that are set back
+# --- Nodes that are rolled back
 
 OFTEN = Patience(first_pause_s=0.001, longest_pause_s=0.01, mark_s=0)
 SELDOM = Patience(first_pause_s=0.001, longest_pause_s=0.01, call_timeout_s=0.5, mark_s=1_000)
@@ -215,7 +213,7 @@ SELDOM = Patience(first_pause_s=0.001, longest_pause_s=0.01, call_timeout_s=0.5,
 
 @pytest.fixture(params=["index", "checkpoints"])
 async def marking(request, chain, monkeypatch):
-    """A client that marks each checkpoint, at a node with an index of events or without."""
+    """Open a client that marks each checkpoint, at a node with or without an event index."""
     if request.param == "checkpoints":
         monkeypatch.setattr(
             "nexus_tools.sui.client.events.event_following.IndexSource", CheckpointSource
@@ -231,19 +229,19 @@ async def hardly_marking(chain):
 
 
 async def pass_time(chain, checkpoints):
-    """Have a chain grow by transactions without events."""
+    """Extend a chain by transactions without events."""
     async with chain.client(chain.bob) as client:
         for _ in range(checkpoints):
             await client.execute(TransactionBuilder())
 
 
 async def assert_went_back(chain, items):
-    with pytest.raises(NotFoundError, match="set back") as caught:
+    with pytest.raises(NotFoundError, match="rolled back") as caught:
         await take(chain, items, 1_000)
     assert caught.value.code == WENT_BACK
 
 
-async def test_a_mark_that_is_gone_tells_of_a_node_that_was_set_back_and_has_grown_since(
+async def test_missing_mark_reveals_a_rollback_after_the_chain_regrew(
     marking, chain, emit, everything
 ):
     async with aclosing(follow_events(marking, everything)) as items:
@@ -261,7 +259,7 @@ async def test_a_mark_that_is_gone_tells_of_a_node_that_was_set_back_and_has_gro
 
 @pytest.mark.parametrize("seen", [(1,), ()])
 @pytest.mark.parametrize("since", [(2,), ()])
-async def test_events_that_are_missing_or_new_tell_of_it_before_the_first_mark(
+async def test_changed_events_reveal_a_rollback_before_the_first_mark(
     hardly_marking, chain, emit, everything, seen, since
 ):
     async with aclosing(follow_events(hardly_marking, everything)) as items:
@@ -279,12 +277,12 @@ async def test_events_that_are_missing_or_new_tell_of_it_before_the_first_mark(
         await pass_time(chain, 8)
         if seen or since:
             await assert_went_back(chain, items)
-        else:  # nothing was lost, and nothing taken back
+        else:  # nothing was lost or rolled back
             await emit(3)
             assert await take(chain, items, 1) == [3]
 
 
-async def test_a_node_that_stays_behind_what_was_seen_was_set_back(
+async def test_node_that_stays_behind_counts_as_rolled_back(
     hardly_marking, chain, emit, everything
 ):
     snapshot = chain.net.snapshot()
@@ -297,9 +295,7 @@ async def test_a_node_that_stays_behind_what_was_seen_was_set_back(
         await assert_went_back(chain, items)
 
 
-async def test_a_cursor_that_the_chain_has_not_come_to_is_of_one_that_was_set_back(
-    hardly_marking, chain, everything
-):
+async def test_cursor_beyond_the_chain_counts_as_rolled_back(hardly_marking, chain, everything):
     future = Cursor.after_checkpoint(await hardly_marking.latest_checkpoint() + 1_000)
     async with aclosing(follow_events(hardly_marking, everything, future)) as items:
         await assert_went_back(chain, items)
@@ -307,14 +303,14 @@ async def test_a_cursor_that_the_chain_has_not_come_to_is_of_one_that_was_set_ba
 
 @pytest.fixture(params=["marks", "none"])
 async def keeping(request, chain):
-    """A client whose cursors have a mark of a checkpoint, or of the last event alone."""
+    """Open a client whose cursors have a mark of a checkpoint, or only of the last event."""
     patience = OFTEN if request.param == "marks" else SELDOM
     async with SuiClient(chain.network, patience=patience) as client:
         yield client
 
 
 async def kept_after(chain, items, count, *, checkpoint=0):
-    """The text of the cursor after so many events, and further ones up to a checkpoint."""
+    """Return the text of the cursor after `count` events, and later ones up to a checkpoint."""
     cursor = None
     while count or cursor.checkpoint < checkpoint:
         item = await anext(items)
@@ -324,7 +320,7 @@ async def kept_after(chain, items, count, *, checkpoint=0):
 
 
 @pytest.mark.parametrize("pause", [0, 3])
-async def test_a_kept_cursor_tells_of_a_node_that_was_set_back_meanwhile_and_has_grown(
+async def test_stored_cursor_reveals_a_rollback_after_the_chain_regrew(
     keeping, chain, emit, everything, pause
 ):
     async with aclosing(follow_events(keeping, everything)) as items:
@@ -340,13 +336,13 @@ async def test_a_kept_cursor_tells_of_a_node_that_was_set_back_meanwhile_and_has
     await pass_time(chain, 8)
     again = Cursor.parse(kept)
     async with aclosing(follow_events(keeping, everything, again)) as items:
-        with pytest.raises(NotFoundError, match="set back") as caught:
+        with pytest.raises(NotFoundError, match="rolled back") as caught:
             await anext(items)
     assert caught.value.code == WENT_BACK
     assert caught.value.details["common"] <= snapshot.checkpoint
 
 
-async def test_what_is_new_between_a_kept_cursor_and_its_mark_is_given(
+async def test_new_event_between_a_stored_cursor_and_its_mark_is_yielded(
     hardly_marking, chain, emit, everything
 ):
     async with aclosing(follow_events(hardly_marking, everything)) as items:
@@ -363,7 +359,7 @@ async def test_what_is_new_between_a_kept_cursor_and_its_mark_is_given(
         assert await take(chain, items, 1) == [2]
 
 
-async def test_a_kept_cursor_is_good_at_a_node_that_has_forgotten_its_mark(
+async def test_stored_cursor_works_when_the_node_has_pruned_its_mark(
     gateway, keeping, chain, emit, everything
 ):
     async with aclosing(follow_events(keeping, everything)) as items:
@@ -388,7 +384,7 @@ async def behind_gateway(gateway):
         yield client
 
 
-async def test_without_an_index_checkpoints_tell_the_same(
+async def test_checkpoints_yield_the_same_events_without_an_index(
     gateway, behind_gateway, chain, emit, everything
 ):
     gateway.fail("ListEvents", StatusCode.UNIMPLEMENTED, "ledger history indexing is disabled")
@@ -401,7 +397,7 @@ async def test_without_an_index_checkpoints_tell_the_same(
         assert await take(chain, items, 2) == [4, 5]
 
 
-async def test_both_ways_give_the_same_records(bob, emit, everything, monkeypatch):
+async def test_index_and_checkpoints_yield_equal_records(bob, emit, everything, monkeypatch):
     await emit(1, 2)
     await emit(3)
 
@@ -420,7 +416,7 @@ async def test_both_ways_give_the_same_records(bob, emit, everything, monkeypatc
     assert await records() == indexed
 
 
-async def test_a_filter_that_the_node_refuses_is_an_error(gateway, behind_gateway, everything):
+async def test_refused_filter_raises_an_error(gateway, behind_gateway, everything):
     gateway.fail("ListEvents", StatusCode.INVALID_ARGUMENT, "no such filter")
     with pytest.raises(RefusedOnChainError, match="no such filter"):
         async with aclosing(follow_events(behind_gateway, everything, Cursor.beginning())) as items:

@@ -27,7 +27,7 @@ def event(package, module, name):
         Cursor.after_checkpoint(7, mark=Mark.of_checkpoint(6, DIGEST)),
     ],
 )
-def test_a_cursor_survives_as_text(cursor):
+def test_cursor_round_trips_as_text(cursor):
     assert Cursor.parse(str(cursor)) == cursor
 
 
@@ -38,13 +38,13 @@ def test_a_cursor_survives_as_text(cursor):
         *("[1,2,3,4,null]", "[1,2,3,null,4]", "[1,2,3,null,[4,5]]", '[1,2,3,null,[4,5,"x"]]'),
     ],
 )
-def test_what_is_no_cursor_is_refused(text):
+def test_parse_refuses_invalid_cursors(text):
     with pytest.raises(ValidationError) as caught:
         Cursor.parse(text)
     assert caught.value.code == "cursor_invalid"
 
 
-def test_places_are_in_the_order_of_the_chain():
+def test_positions_are_ordered_as_on_the_chain():
     places = [
         Cursor.beginning(),
         Cursor(0, 0, 0),
@@ -58,7 +58,7 @@ def test_places_are_in_the_order_of_the_chain():
     assert len(set(positions)) == len(positions)
 
 
-def test_one_goes_on_from_the_earlier_of_a_place_and_its_mark():
+def test_resume_position_is_the_earlier_of_cursor_and_mark():
     assert Cursor(5, 2, 1).at_mark() == Cursor(5, 2, 1)
     in_a_transaction = Cursor(5, 2, 1, b"token", Mark(5, 2, DIGEST))
     assert in_a_transaction.at_mark() == in_a_transaction
@@ -69,7 +69,7 @@ def test_one_goes_on_from_the_earlier_of_a_place_and_its_mark():
     assert early.position < marked.position < late.position
 
 
-def test_a_filter_looks_at_where_the_type_was_defined():
+def test_filter_uses_the_defining_package_of_the_type():
     accept = EventFilter(PACKAGE, ("events",), ("Requested", "Settled"))
     assert accept.matches(event(PACKAGE, "events", "Settled"))
     assert not accept.matches(event(OTHER, "events", "Settled"))
@@ -78,12 +78,12 @@ def test_a_filter_looks_at_where_the_type_was_defined():
     assert EventFilter(PACKAGE).matches(event(PACKAGE, "other", "Failed"))
 
 
-def test_names_of_events_need_a_module():
+def test_filter_with_names_requires_modules():
     with pytest.raises(ValidationError):
         EventFilter(PACKAGE, names=("Settled",))
 
 
-def test_the_node_is_asked_for_each_type_as_an_alternative():
+def test_filter_message_has_an_alternative_for_each_type():
     asked = EventFilter(PACKAGE, ("events",), ("A", "B")).message()
     message = load_messages().message("sui.rpc.v2.EventFilter")(**asked)
     types = [term.literals[0].event_type.event_type for term in message.terms]

@@ -37,31 +37,31 @@ async def signer(localnet):
     return signer
 
 
-async def test_programs_that_share_a_key_and_a_coin_pay_as_often_as_they_report(signer, localnet):
+async def test_programs_with_one_key_and_coin_pay_as_often_as_they_report(signer, localnet):
     async def transfer():
         async with SuiClient(localnet.network, signer, patience=QUICK) as client:
             return (await client.execute(pay(7))).digest
 
     done = await asyncio.gather(*(transfer() for _ in range(6)), return_exceptions=True)
-    paid = [each for each in done if not isinstance(each, BaseException)]
+    paid = [outcome for outcome in done if not isinstance(outcome, BaseException)]
     assert paid
     assert len(set(paid)) == len(paid)
-    assert all(isinstance(each, NexusError) for each in done if each not in paid)
+    assert all(isinstance(outcome, NexusError) for outcome in done if outcome not in paid)
     async with SuiClient(localnet.network) as client:
         assert await client.balance(CAROL) == 7 * len(paid)
 
 
-async def test_equal_transactions_built_for_one_coin_version_differ(signer, localnet):
+async def test_equal_transactions_for_one_coin_version_differ(signer, localnet):
     async with SuiClient(localnet.network, signer) as client:
         built = [TRANSACTION_DATA.decode(await client.build(pay(7))) for _ in range(2)]
-    payments = {each.gas.payment for each in built}
+    payments = {data.gas.payment for data in built}
     assert len(payments) == 1  # the same version of the same coin
     assert built[0].digest() != built[1].digest()
 
 
 @pytest.fixture
 def executes_late(monkeypatch):
-    """Makes a node refuse the first payment, and execute it after the next call of `when`."""
+    """Make a node refuse the first payment, and execute it after the next call of `when`."""
 
     def executes_late(when):
         original, fields = Connection.call, []
@@ -92,7 +92,7 @@ async def _answer(call):
         return error
 
 
-async def test_a_payment_executed_before_its_inputs_are_read_is_reported(
+async def test_payment_executed_before_its_inputs_are_read_is_reported(
     signer, localnet, executes_late
 ):
     async with SuiClient(localnet.network, signer, patience=QUICK) as client:
@@ -103,9 +103,7 @@ async def test_a_payment_executed_before_its_inputs_are_read_is_reported(
         assert await client.balance(CAROL) == 8
 
 
-async def test_a_payment_executed_after_it_was_looked_for_is_reported(
-    signer, localnet, executes_late
-):
+async def test_payment_executed_after_its_look_up_is_reported(signer, localnet, executes_late):
     async with SuiClient(localnet.network, signer, patience=QUICK) as client:
         executes_late("GetTransaction")
         executed = await client.execute(pay(7), budget=5_000_000)
@@ -113,14 +111,14 @@ async def test_a_payment_executed_after_it_was_looked_for_is_reported(
         assert await client.balance(CAROL) == 7
 
 
-async def test_a_refusal_after_a_lost_answer_tells_how_often_the_node_was_asked(localnet, signer):
+async def test_refusal_after_a_lost_answer_has_the_number_of_attempts(localnet, signer):
     async with (
         Gateway(localnet.url).running() as gateway,
         SuiClient(gateway.network, signer, patience=QUICK) as client,
     ):
         gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, count=1)
         with pytest.raises(UnreachableError) as caught:
-            await client.execute(pay(7), budget=1)  # below the least budget: refused
+            await client.execute(pay(7), budget=1)  # below the minimum budget: refused
         assert caught.value.details["attempts"] == 2
         assert caught.value.details["digest"] in caught.value.hint
 
@@ -135,7 +133,7 @@ NEVER = [UNKNOWN] * 1_000
 
 
 class LyingGateway(Gateway):
-    """Fails in turn, by procedure; `meanwhile` runs before the second transaction is sent."""
+    """A gateway with failures by procedure; `meanwhile` runs before the second transaction."""
 
     def __init__(self, url, **failures):
         super().__init__(url)
@@ -152,7 +150,7 @@ class LyingGateway(Gateway):
 
 @pytest.fixture
 async def lying(localnet, signer):
-    """Opens a client whose node lies; `lying.gateway` is that node."""
+    """Return a factory of clients whose node lies; `lying.gateway` is that node."""
     async with AsyncExitStack() as stack:
 
         async def lying(**failures):
@@ -170,7 +168,7 @@ async def received(localnet):
         return await client.balance(CAROL)
 
 
-async def test_a_payment_is_found_when_the_node_lists_it_late(lying, localnet):
+async def test_payment_is_found_when_the_node_lists_it_late(lying, localnet):
     client = await lying(ExecuteTransaction=[LOST, STALE], GetTransaction=[UNKNOWN])
     executed = await client.execute(pay(7))
     assert (await client.transaction(executed.digest)).effects == executed.effects
@@ -181,7 +179,7 @@ async def test_a_payment_is_found_when_the_node_lists_it_late(lying, localnet):
     "answers", [[LOST, STALE] * 20, [DENIED] * 20, [LOST, LOST, STALE, DENIED] * 20]
 )
 @pytest.mark.parametrize("budget", [None, 5_000_000])
-async def test_a_payment_that_the_node_denies_is_in_doubt(lying, localnet, answers, budget):
+async def test_payment_denied_by_the_node_is_uncertain(lying, localnet, answers, budget):
     client = await lying(ExecuteTransaction=answers, GetTransaction=NEVER)
     with pytest.raises(NexusError) as caught:
         await client.execute(pay(7), budget=budget)
@@ -193,15 +191,15 @@ async def test_a_payment_that_the_node_denies_is_in_doubt(lying, localnet, answe
     assert await received(localnet) == 7
 
 
-async def test_a_denied_payment_of_all_coins_is_not_reported_as_a_shortage(lying, localnet):
+async def test_denied_payment_of_all_coins_is_not_a_shortage(lying, localnet):
     client = await lying(ExecuteTransaction=[DENIED] * 20, GetTransaction=NEVER)
     with pytest.raises(UnreachableError) as caught:
-        await client.execute(pay(15 * MIST))  # which leaves too little for another one
+        await client.execute(pay(15 * MIST))  # leaves too little for another one
     assert caught.value.details["digest"] in caught.value.hint
     assert await received(localnet) == 15 * MIST
 
 
-async def test_a_denied_payment_from_the_address_balance_is_in_doubt(lying, localnet, signer):
+async def test_denied_payment_from_the_address_balance_is_uncertain(lying, localnet, signer):
     async with SuiClient(localnet.network, signer) as honest:
         deposit = TransactionBuilder()
         coin = deposit.split_coins(deposit.gas, [10 * MIST])[0]
@@ -218,7 +216,7 @@ async def test_a_denied_payment_from_the_address_balance_is_in_doubt(lying, loca
     assert await received(localnet) == 7
 
 
-async def test_signed_bytes_are_found_when_the_node_refuses_to_repeat_them(lying, localnet):
+async def test_signed_bytes_are_found_when_the_node_refuses_a_retry(lying, localnet):
     client = await lying(ExecuteTransaction=[LOST, STALE])
     executed = await client.execute_transaction(await client.build(pay(7)))
     assert (await client.transaction(executed.digest)).effects == executed.effects
@@ -226,7 +224,7 @@ async def test_signed_bytes_are_found_when_the_node_refuses_to_repeat_them(lying
 
 
 @pytest.mark.parametrize("answers", [[LOST, STALE], [LOST] * 20])
-async def test_signed_bytes_are_named_when_their_fate_is_unknown(lying, answers):
+async def test_signed_bytes_are_named_when_their_outcome_is_unknown(lying, answers):
     client = await lying(ExecuteTransaction=answers, GetTransaction=NEVER)
     data = await client.build(pay(7))
     with pytest.raises(UnreachableError) as caught:
@@ -235,7 +233,7 @@ async def test_signed_bytes_are_named_when_their_fate_is_unknown(lying, answers)
     assert gas_taken_mist(caught.value) is None
 
 
-async def test_a_cancelled_call_names_the_payment_that_the_node_denies(lying, localnet):
+async def test_cancelled_call_names_the_denied_payment(lying, localnet):
     client = await lying(ExecuteTransaction=[DENIED], GetTransaction=NEVER)
     calling = asyncio.create_task(client.execute(pay(7)))
     await lying.gateway.asked("ExecuteTransaction", 1)
@@ -248,7 +246,7 @@ async def test_a_cancelled_call_names_the_payment_that_the_node_denies(lying, lo
     assert await received(localnet) == 7
 
 
-async def test_a_lost_payment_is_made_when_another_one_has_used_its_coin(lying, localnet, signer):
+async def test_lost_payment_is_repeated_when_another_has_used_its_coin(lying, localnet, signer):
     """The node has lost the first request: it never executes it, and shows the other payment."""
     client = await lying(ExecuteTransaction=[(*LOST[:2], False)])
 
@@ -261,7 +259,7 @@ async def test_a_lost_payment_is_made_when_another_one_has_used_its_coin(lying, 
     assert await received(localnet) == 8
 
 
-async def test_a_payment_is_made_anew_only_after_what_excludes_it(signer, localnet):
+async def test_payment_is_repeated_only_after_a_transaction_excludes_it(signer, localnet):
     async with SuiClient(localnet.network, signer) as client:
         [before] = await client.coins(signer.address)
         first = await client.execute(pay(1))
@@ -285,9 +283,9 @@ async def test_a_payment_is_made_anew_only_after_what_excludes_it(signer, localn
         assert [await excludes(*case) for case in cases] == [False] * 3
 
 
-async def test_a_node_cannot_invent_a_transaction_that_excludes_another(signer, localnet):
+async def test_node_cannot_forge_a_transaction_that_excludes_another(signer, localnet):
     class Forger(Gateway):
-        """Shows the bytes of one transaction in place of every other one."""
+        """A node that returns the bytes of one transaction in place of every other."""
 
         async def _call(self, name, forward, request, context):
             if name == "GetTransaction":
@@ -304,8 +302,8 @@ async def test_a_node_cannot_invent_a_transaction_that_excludes_another(signer, 
         [after] = await client.coins(signer.address)
     sent = SentTransaction(first.digest, frozenset({before.reference}))
     forger = Forger(localnet.url)
-    forger.shown = str(first.digest)  # it names the coin, and is shown as the second one
+    forger.shown = str(first.digest)  # it names the coin, and replaces the second one
     async with forger.running(), SuiClient(forger.network, signer, patience=QUICK) as client:
-        with pytest.raises(UnreachableError, match="does not show"):
+        with pytest.raises(UnreachableError, match="did not prove"):
             await require_excluded(client.connection, sent, [after.reference])
         assert forger.requests["GetTransaction"] == 1

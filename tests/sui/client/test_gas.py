@@ -14,10 +14,10 @@ PRICE_OF_LOCALNETS_MIST = 1_000
 RECIPIENT = Address.of(0xB0B)
 
 
-# --- What is taken from the gas coin
+# --- Withdrawals from the gas coin
 
 
-def test_splits_of_known_amounts_are_added_up():
+def test_withdrawn_adds_up_splits_of_known_amounts():
     builder = TransactionBuilder()
     coins = builder.split_coins(builder.gas, [5, 7])
     builder.split_coins(coins[0], [3])
@@ -25,14 +25,14 @@ def test_splits_of_known_amounts_are_added_up():
     assert withdrawn(builder.finish()) == 23
 
 
-def test_what_is_merged_into_the_gas_coin_is_not_counted_on():
+def test_withdrawn_ignores_coins_merged_into_the_gas_coin():
     builder = TransactionBuilder()
     coins = builder.split_coins(builder.gas, [5])
     builder.merge_coins(builder.gas, [coins[0]])
     assert withdrawn(builder.finish()) == 5
 
 
-def test_a_computed_amount_cannot_be_told():
+def test_withdrawn_is_unknown_for_computed_amounts():
     builder = TransactionBuilder()
     amount = builder.move_call(SUI_FRAMEWORK, "clock", "timestamp_ms", [])
     from nexus_tools.sui.types.transaction import SplitCoins
@@ -41,7 +41,7 @@ def test_a_computed_amount_cannot_be_told():
     assert withdrawn(builder.finish()) is None
 
 
-def test_a_gas_coin_that_is_given_away_cannot_be_told():
+def test_withdrawn_is_unknown_when_the_gas_coin_is_transferred():
     for give in (
         lambda builder: builder.transfer_objects([builder.gas], RECIPIENT),
         lambda builder: builder.move_call(SUI_FRAMEWORK, "coin", "value", [builder.gas]),
@@ -53,7 +53,7 @@ def test_a_gas_coin_that_is_given_away_cannot_be_told():
         assert withdrawn(builder.finish()) is None
 
 
-def test_withdrawals_of_sui_are_added_up():
+def test_withdrawals_adds_up_sui():
     builder = TransactionBuilder()
     for amount, coin_type in ((5, SUI), (7, SUI), (11, STRING)):
         builder.withdrawal(amount, coin_type)
@@ -63,12 +63,12 @@ def test_withdrawals_of_sui_are_added_up():
 # --- Budgets
 
 
-def test_a_budget_covers_computation_storage_and_a_thousand_units():
+def test_budget_covers_computation_storage_and_a_thousand_units():
     cost = GasCostSummary(1_000_000, 5_000_000, 2_000_000, 20_000)
     assert budget_for(cost, 1_000) == 1_000_000 + 3_000_000 + 1_000_000
 
 
-def test_a_rebate_larger_than_the_storage_does_not_pay_for_computation():
+def test_budget_ignores_a_rebate_beyond_the_storage_cost():
     cost = GasCostSummary(1_000_000, 1_000_000, 9_000_000, 90_000)
     assert budget_for(cost, 750) == 1_000_000 + 750_000
 

@@ -23,13 +23,13 @@ def transfer(amount):
     return builder
 
 
-def test_one_client_serves_one_event_loop_after_the_other(client):
+def test_client_serves_consecutive_event_loops(client):
     for amount in (1, 2):
         asyncio.run(client.execute(transfer(amount)))
     assert asyncio.run(client.balance(BOB)) == 3
 
 
-def test_one_client_serves_event_loops_at_the_same_time(client):
+def test_client_serves_parallel_event_loops(client):
     found = []
 
     async def read():
@@ -44,13 +44,13 @@ def test_one_client_serves_event_loops_at_the_same_time(client):
     assert len(set(found)) == 1
 
 
-async def test_it_can_be_used_in_async_with_as_other_clients(client):
+async def test_client_works_in_async_with(client):
     async with client:
         await client.execute(transfer(1))
     assert await client.balance(BOB) == 1
 
 
-def test_all_event_loops_share_one_connection(chain, relay_before):
+def test_event_loops_share_one_connection(chain, relay_before):
     async def read_through_relay():
         async with relay_before(chain) as relay:
             network = Network("localnet", f"http://127.0.0.1:{relay.port}")
@@ -62,7 +62,7 @@ def test_all_event_loops_share_one_connection(chain, relay_before):
     assert asyncio.run(read_through_relay()) == 1
 
 
-async def test_a_call_that_is_cancelled_ends_at_once_and_harms_no_other(client):
+async def test_cancelled_call_ends_at_once_without_affecting_others(client):
     waiting = asyncio.create_task(client.chain_id())
     await asyncio.sleep(0)
     waiting.cancel()
@@ -71,13 +71,13 @@ async def test_a_call_that_is_cancelled_ends_at_once_and_harms_no_other(client):
     assert await client.chain_id()
 
 
-async def test_a_node_that_is_not_there_is_unreachable(chain):
+async def test_missing_node_is_unreachable(chain):
     silent = UnboundClient(Network("nowhere", "http://127.0.0.1:1"))
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1"):
         await silent.chain_id()
 
 
-async def test_a_stream_lives_in_the_loop_that_reads_it(client):
+async def test_stream_lives_in_the_loop_that_reads_it(client):
     name = "SubscriptionService/SubscribeCheckpoints"
     stream = client.connection.stream(name, read_mask={"paths": ["sequence_number"]})
     before = await anext(stream)

@@ -1,4 +1,4 @@
-"""What pays: coins, the address balance, or both, on a real node."""
+"""Payments by coins, the address balance, or both, on a real node."""
 
 import asyncio
 
@@ -48,7 +48,7 @@ def give_all(recipient=CAROL):
 
 
 def read_clock():
-    """What needs gas alone: no owned object, no coin."""
+    """Return a transaction that only needs gas, without an owned object or a coin."""
     builder = TransactionBuilder()
     clock = builder.object(Address.of(6), mutable=False)
     builder.move_call(SUI_FRAMEWORK, "clock", "timestamp_ms", [clock])
@@ -65,14 +65,14 @@ def withdraw(amount, recipient=CAROL):
 
 @pytest.fixture
 async def client(localnet):
-    """The client of a key that has nothing yet."""
+    """Open a client of a new key without funds."""
     async with SuiClient(localnet.network, KeyPair.new(), patience=QUICK) as client:
         yield client
 
 
 @pytest.fixture
 def give(localnet, another_wallet):
-    """Gives an address coins, and money in its address balance."""
+    """Send an address coins, and funds in its address balance."""
     giver = another_wallet
 
     def give(recipient, *coins, balance=0):
@@ -98,24 +98,28 @@ async def code_of(awaitable):
 
 
 def reserved_in(data):
-    return [reserved_amount(each) for each in data.gas.payment if is_coin_reservation(each)]
+    return [
+        reserved_amount(reference)
+        for reference in data.gas.payment
+        if is_coin_reservation(reference)
+    ]
 
 
 # --- Coins first, and the address balance for what they lack
 
 
-async def test_what_coins_lack_comes_from_the_address_balance(client, give):
+async def test_address_balance_pays_the_remainder_of_coins(client, give):
     give(client.address, MIST, balance=MIST)
     executed = await client.execute(pay(MIST * 3 // 2))
     assert executed.cost.net == COMPUTATION + 2 * COIN - REBATE
     assert await client.balance(CAROL) == MIST * 3 // 2
     parts = await client.balance_parts(client.address)
     assert parts.total == MIST // 2 - executed.cost.net
-    # The budget has another thousand units, to be safe; they are in the coin now.
+    # The budget includes a margin of a thousand units, which are in the coin now.
     assert parts.in_coins == COMPUTATION
 
 
-async def test_a_wallet_without_a_coin_pays_for_everything(client, give):
+async def test_wallet_without_a_coin_pays_for_everything(client, give):
     give(client.address, balance=MIST)
     for amount in (1, 1, 2):
         await client.execute(pay(amount))
@@ -125,41 +129,41 @@ async def test_a_wallet_without_a_coin_pays_for_everything(client, give):
     assert parts == Balance(0, MIST - 8 - 4 * (COMPUTATION + COIN))
 
 
-async def test_many_payments_from_several_places_are_all_made(client, give):
+async def test_parallel_payments_of_several_programs_all_succeed(client, give):
     give(client.address, MIST, MIST // 4, balance=MIST)
     for _ in range(4):
         await client.execute(pay(MIST // 2))
     assert await client.balance(CAROL) == 2 * MIST
 
 
-async def test_two_payments_that_are_alike_are_two_payments(client, give):
+async def test_two_equal_payments_both_execute(client, give):
     give(client.address, balance=MIST)
     digests = {(await client.execute(pay(1), budget=BUDGET)).digest for _ in range(3)}
     assert len(digests) == 3
     assert await client.balance(CAROL) == 3
 
 
-async def test_the_gas_coin_that_is_given_away_has_all_the_money(client, give):
+async def test_transferred_gas_coin_contains_all_funds(client, give):
     give(client.address, 20 * MIST, MIST, balance=MIST)
     executed = await client.execute(give_all())
     assert await client.balance(client.address) == 0
     assert await client.balance(CAROL) == 22 * MIST - executed.cost.net
 
 
-async def test_a_wallet_without_a_coin_gives_all_its_money_away(client, give):
+async def test_wallet_without_a_coin_transfers_all_its_funds(client, give):
     give(client.address, balance=MIST)
     executed = await client.execute(give_all())
     assert await client.balance(client.address) == 0
     assert await client.balance(CAROL) == MIST - executed.cost.net
 
 
-async def test_what_commands_withdraw_is_not_reserved_for_gas_too(client, give):
+async def test_withdrawals_of_commands_are_not_reserved_for_gas(client, give):
     give(client.address, balance=MIST)
     await client.execute(withdraw(MIST - 3 * COMPUTATION))
     assert await client.balance(CAROL) == MIST - 3 * COMPUTATION
 
 
-async def test_a_transaction_that_both_kinds_pay_for_goes_from_hand_to_hand(client, give):
+async def test_transaction_with_both_sources_can_be_signed_by_others(client, give):
     give(client.address, MIST, balance=MIST)
     data = await client.build(pay(MIST * 3 // 2))
     built = TRANSACTION_DATA.decode(data)
@@ -170,7 +174,7 @@ async def test_a_transaction_that_both_kinds_pay_for_goes_from_hand_to_hand(clie
     assert await client.balance(CAROL) == MIST * 3 // 2 + 1
 
 
-async def test_too_little_in_both_is_said_before_anything_is_signed(client, give):
+async def test_shortage_of_both_sources_is_reported_before_signing(client, give):
     give(client.address, MIST, balance=MIST)
     with pytest.raises(NexusError) as caught:
         await client.execute(pay(2 * MIST))
@@ -179,7 +183,7 @@ async def test_too_little_in_both_is_said_before_anything_is_signed(client, give
     assert await client.balance(client.address) == 2 * MIST
 
 
-async def test_a_failure_takes_the_gas_alone(client, give):
+async def test_failed_transaction_costs_only_gas(client, give):
     give(client.address, MIST // 1000, balance=MIST)
     builder = TransactionBuilder()
     coin = builder.split_coins(builder.gas, [1])[0]
@@ -194,7 +198,7 @@ async def test_a_failure_takes_the_gas_alone(client, give):
     assert await client.balance(CAROL) == 1
 
 
-async def test_a_balance_that_another_program_has_spent_is_read_again(client, give):
+async def test_balance_spent_by_another_program_is_read_again(client, give):
     give(client.address, balance=MIST)
     await client.execute(pay(1))
     async with SuiClient(client.network, client._signer, patience=QUICK) as other:
@@ -204,7 +208,7 @@ async def test_a_balance_that_another_program_has_spent_is_read_again(client, gi
     assert await code_of(client.execute(pay(MIST // 2))) == "not_enough_sui"
 
 
-async def test_after_some_epochs_the_epoch_is_read_again(client, give, localnet):
+async def test_epoch_is_read_again_after_some_epochs(client, give, localnet):
     give(client.address, balance=MIST)
     await client.execute(pay(1))
     for _ in range(3):
@@ -213,7 +217,7 @@ async def test_after_some_epochs_the_epoch_is_read_again(client, give, localnet)
     assert await client.balance(CAROL) == 2
 
 
-async def test_a_wallet_without_a_coin_publishes_registers_and_requests(client, give, define):
+async def test_wallet_without_a_coin_publishes_registers_and_requests(client, give, define):
     give(client.address, balance=50 * MIST)
     deployment = (await Publisher(client).publish()).deployment
     leaders = LeaderRegistry(client, deployment)
@@ -231,10 +235,10 @@ async def test_a_wallet_without_a_coin_publishes_registers_and_requests(client, 
     assert 50 * MIST - (await leaders.get(leader)).collateral.balance_mist > parts.in_address > 0
 
 
-# --- What it costs to know
+# --- Number of calls
 
 
-async def test_where_coins_suffice_the_address_balance_costs_no_call(client, give, calls):
+async def test_address_balance_is_not_read_when_coins_suffice(client, give, calls):
     give(client.address, MIST, balance=MIST)
     calls.clear()
     await client.execute(pay(1))
@@ -250,7 +254,7 @@ async def test_where_coins_suffice_the_address_balance_costs_no_call(client, giv
     assert reserved_in(TRANSACTION_DATA.decode(await client.build(pay(1)))) == []
 
 
-async def test_without_coins_the_first_transaction_alone_costs_more_calls(client, give, calls):
+async def test_only_the_first_transaction_without_coins_needs_more_calls(client, give, calls):
     give(client.address, balance=MIST)
     calls.clear()
     await client.execute(pay(1))
@@ -267,17 +271,17 @@ async def test_without_coins_the_first_transaction_alone_costs_more_calls(client
     assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
-async def test_coins_that_suffice_pay_as_if_there_were_nothing_else(client, give):
+async def test_sufficient_coins_pay_alone(client, give):
     give(client.address, MIST, balance=MIST)
     built = TRANSACTION_DATA.decode(await client.build(pay(1)))
     assert built.expiration == NoExpiration()
     assert len(built.gas.payment) == 1
 
 
-# --- From the address balance alone
+# --- Only the address balance
 
 
-async def test_gas_from_the_address_balance_leaves_the_coins_alone(client, give):
+async def test_gas_from_the_address_balance_leaves_the_coins_untouched(client, give):
     give(client.address, MIST, balance=MIST)
     executed = await client.execute(read_clock(), gas=GasSource.ADDRESS_BALANCE)
     assert executed.effects.gas_object_index is None
@@ -286,7 +290,7 @@ async def test_gas_from_the_address_balance_leaves_the_coins_alone(client, give)
     assert parts == Balance(MIST, MIST - COMPUTATION)
 
 
-async def test_it_is_valid_in_this_epoch_and_the_next_and_nowhere_else(client, give, localnet):
+async def test_transaction_is_valid_for_two_epochs_on_one_chain(client, give, localnet):
     give(client.address, balance=MIST)
     localnet.advance_epoch()
     source = GasSource.ADDRESS_BALANCE
@@ -304,7 +308,7 @@ async def test_it_is_valid_in_this_epoch_and_the_next_and_nowhere_else(client, g
         await client.execute_transaction(late)
 
 
-async def test_any_number_run_side_by_side(client, give):
+async def test_any_number_of_transactions_run_in_parallel(client, give):
     count = 40
     give(client.address, balance=count * BUDGET)
     source = GasSource.ADDRESS_BALANCE
@@ -315,7 +319,7 @@ async def test_any_number_run_side_by_side(client, give):
     assert await client.balance(client.address) == count * (BUDGET - COMPUTATION)
 
 
-async def test_more_than_the_balance_has_wait_for_each_other(client, give):
+async def test_transactions_wait_when_they_exceed_the_balance(client, give):
     give(client.address, balance=2 * BUDGET)
     source = GasSource.ADDRESS_BALANCE
     await asyncio.gather(
@@ -338,7 +342,7 @@ async def test_equal_transactions_have_different_digests(client, give):
         assert len({*mine, *later}) == 100
 
 
-async def test_after_the_first_one_a_transaction_is_one_call(client, give, calls):
+async def test_later_transactions_need_one_call(client, give, calls):
     give(client.address, balance=MIST)
     source = GasSource.ADDRESS_BALANCE
     await client.execute(read_clock(), budget=BUDGET, gas=source)
@@ -348,7 +352,7 @@ async def test_after_the_first_one_a_transaction_is_one_call(client, give, calls
     assert calls == {"ExecuteTransaction": 3}
 
 
-async def test_it_cannot_use_the_gas_coin(client, give):
+async def test_address_balance_refuses_use_of_the_gas_coin(client, give):
     give(client.address, balance=MIST)
     source = GasSource.ADDRESS_BALANCE
     assert await code_of(client.execute(pay(1), gas=source)) == "gas_coin_used"
@@ -356,7 +360,7 @@ async def test_it_cannot_use_the_gas_coin(client, give):
     assert await client.balance(CAROL) == 7
 
 
-async def test_coins_do_not_help_where_the_address_balance_pays_alone(client, give):
+async def test_coins_do_not_help_when_only_the_address_balance_pays(client, give):
     give(client.address, MIST, balance=BUDGET - 1)
     with pytest.raises(NexusError) as caught:
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
@@ -366,7 +370,7 @@ async def test_coins_do_not_help_where_the_address_balance_pays_alone(client, gi
     assert deposit in caught.value.hint
 
 
-async def test_a_balance_that_shrank_meanwhile_is_told_of(client, give):
+async def test_decreased_balance_is_reported(client, give):
     give(client.address, balance=2 * BUDGET)
     source = GasSource.ADDRESS_BALANCE
     await client.execute(read_clock(), budget=BUDGET, gas=source)
@@ -389,20 +393,20 @@ async def gateway(localnet):
 
 @pytest.fixture
 async def signed(client, give):
-    """A transaction that the address balance pays for, signed, and not sent yet."""
+    """Return a signed, unsent transaction that the address balance pays for."""
     give(client.address, balance=MIST)
     data = await client.build(withdraw(7), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
     return data, client._signer.sign(data)
 
 
-async def test_the_same_bytes_are_executed_once_however_often_they_are_sent(client, signed):
+async def test_same_bytes_are_executed_once(client, signed):
     data, signature = signed
     sent = await asyncio.gather(*(client.execute_transaction(data, [signature]) for _ in range(5)))
     assert {executed.effects for executed in sent} == {sent[0].effects}
     assert await client.balance(CAROL) == 7
 
 
-async def test_after_a_lost_answer_the_same_bytes_are_harmless(client, signed, gateway):
+async def test_same_bytes_can_be_resent_after_a_lost_answer(client, signed, gateway):
     data, signature = signed
     gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
     async with SuiClient(gateway.network, patience=QUICK) as distant:
@@ -415,7 +419,7 @@ async def test_after_a_lost_answer_the_same_bytes_are_harmless(client, signed, g
     assert await client.balance(CAROL) == 7
 
 
-async def test_what_was_executed_is_found_when_it_is_no_longer_valid(client, signed, localnet):
+async def test_executed_transaction_is_found_after_it_expired(client, signed, localnet):
     data, signature = signed
     first = await client.execute_transaction(data, [signature])
     for _ in range(3):
@@ -426,7 +430,7 @@ async def test_what_was_executed_is_found_when_it_is_no_longer_valid(client, sig
     assert await client.balance(CAROL) == 7
 
 
-async def test_after_an_unknown_fate_the_client_counts_with_the_worst(client, give, gateway):
+async def test_client_assumes_the_worst_after_an_unknown_outcome(client, give, gateway):
     give(client.address, balance=2 * BUDGET)
     source = GasSource.ADDRESS_BALANCE
     async with SuiClient(gateway.network, client._signer, patience=QUICK) as distant:
@@ -444,13 +448,13 @@ async def test_after_an_unknown_fate_the_client_counts_with_the_worst(client, gi
 
 @pytest.fixture
 def without_address_balances(localnet, monkeypatch):
-    """A node that says, as mainnet's did before protocol 124, that the feature is off."""
+    """Make a node report, as mainnet did before protocol 124, that the feature is off."""
     features = "nexus_tools.sui.localnet.rpc.rendering.epoch.ENABLED_FEATURES"
     monkeypatch.setattr(features, frozenset())
 
 
 @pytest.mark.usefixtures("without_address_balances")
-async def test_gas_from_an_address_balance_is_refused_where_there_is_none(client, give):
+async def test_gas_from_the_address_balance_is_refused_when_unsupported(client, give):
     give(client.address, MIST)
     with pytest.raises(NexusError) as caught:
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
@@ -461,17 +465,17 @@ async def test_gas_from_an_address_balance_is_refused_where_there_is_none(client
 
 
 async def aborting(client, module):
-    """What a deposit comes to: an abort of the framework, as `raise_for_status` tells it."""
+    """Make a deposit fail with an abort of the framework, as `raise_for_status` reports it."""
     details = {"package": str(SUI_FRAMEWORK), "module": module, "function": "add_impl"}
     async with explains_refusal(client.connection, ()):
         raise RefusedOnChainError("move_abort", "it aborts", details=details)
 
 
 @pytest.mark.usefixtures("without_address_balances")
-async def test_a_deposit_is_refused_in_words_where_there_is_none(client):
+async def test_deposit_error_is_explained_when_unsupported(client):
     assert await code_of(aborting(client, "funds_accumulator")) == "address_balances_off"
     assert await code_of(aborting(client, "coin")) == "move_abort"
 
 
-async def test_where_there_are_some_an_abort_is_an_abort(client):
+async def test_abort_is_reported_when_address_balances_are_supported(client):
     assert await code_of(aborting(client, "funds_accumulator")) == "move_abort"

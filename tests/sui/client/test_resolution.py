@@ -11,7 +11,7 @@ def reference(version):
     return ObjectReference(ID, version, Digest(bytes([version] * 32)))
 
 
-def test_a_newer_version_replaces_an_older_one_but_never_the_reverse():
+def test_newer_version_replaces_an_older_one_only():
     known = KnownObjects()
     known.learn(OWNER, reference(5))
     known.learn(OWNER, reference(4))
@@ -20,14 +20,14 @@ def test_a_newer_version_replaces_an_older_one_but_never_the_reverse():
     assert known[ID] == (OWNER, reference(6))
 
 
-def test_what_is_forgotten_is_unknown():
+def test_forgotten_object_is_unknown():
     known = KnownObjects()
     known.learn(OWNER, reference(5))
     known.forget([ID, Address.of(8)])
     assert ID not in known
 
 
-def test_memory_is_bounded_and_the_oldest_goes_first(monkeypatch):
+def test_cache_is_bounded_and_evicts_the_oldest(monkeypatch):
     monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_KNOWN", 2)
     known = KnownObjects()
     for number in (1, 2, 3):

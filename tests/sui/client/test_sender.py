@@ -29,7 +29,7 @@ def pay(amount, recipient=CAROL):
 # --- Two clients with one key
 
 
-async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain):
+async def test_gas_coin_used_by_another_program_is_read_again(bob, chain):
     await bob.execute(pay(1))
     async with chain.client(chain.bob) as other:
         await other.execute(pay(1))
@@ -39,9 +39,7 @@ async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain
 
 
 @pytest.mark.parametrize("budget", [None, 5_000_000])  # with a budget, the old one is signed
-async def test_gas_coins_that_another_program_has_merged_are_all_read_again(
-    chain, localnet, budget
-):
+async def test_gas_coins_merged_by_another_program_are_all_read_again(chain, localnet, budget):
     signer = KeyPair.new()
     for _ in range(6):
         localnet.fund(signer.address, 20 * SUI_MIST)
@@ -56,8 +54,8 @@ async def test_gas_coins_that_another_program_has_merged_are_all_read_again(
         assert await client.balance(CAROL) == before + 1
 
 
-async def test_a_transaction_may_name_more_than_a_client_remembers(chain, localnet, monkeypatch):
-    """With each object that it meets, a client that has worked for long forgets another one."""
+async def test_transaction_may_name_more_objects_than_the_cache_holds(chain, localnet, monkeypatch):
+    """A full cache evicts another object for each new one."""
     monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_KNOWN", 2)
     signer = KeyPair.new()
     for _ in range(6):
@@ -71,32 +69,32 @@ async def test_a_transaction_may_name_more_than_a_client_remembers(chain, localn
         assert len(await client.coins(signer.address)) == 1
 
 
-async def test_a_simulation_reads_again_what_another_program_has_used(bob, chain):
+async def test_simulation_reads_outdated_objects_again(bob, chain):
     await bob.execute(pay(1))
     async with chain.client(chain.bob) as other:
         await other.execute(pay(1))
     assert (await bob.simulate(pay(1))).cost.net > 0
 
 
-async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, calls):
+async def test_other_refusals_are_not_retried(bob, calls):
     await bob.execute(pay(1))
     calls.clear()
     with pytest.raises(RefusedOnChainError) as caught:
-        await bob.execute(pay(1), budget=1)  # less than the least budget
+        await bob.execute(pay(1), budget=1)  # below the minimum budget
     assert gas_taken_mist(caught.value) is None  # a node may refuse what it has executed
     assert caught.value.code == "refused_by_node"
     assert calls["ExecuteTransaction"] == 1
     await bob.execute(pay(1))
 
 
-async def test_an_owned_object_that_another_program_has_used_is_read_again(alice, chain):
+async def test_owned_object_used_by_another_program_is_read_again(alice, chain):
     await alice.execute(chain.using_cap())
     async with chain.client(chain.alice) as other:
         await other.execute(chain.using_cap())
     await alice.execute(chain.using_cap())
 
 
-async def test_an_object_that_another_program_gave_away_is_not_used(alice, chain):
+async def test_object_transferred_by_another_program_is_not_used(alice, chain):
     def give(recipient):
         builder = TransactionBuilder()
         builder.transfer_objects([builder.object(chain.deployment.upgrade_cap)], recipient)
@@ -118,15 +116,13 @@ async def distant_bob(gateway, chain):
         yield client
 
 
-async def test_a_lost_answer_is_asked_for_again_and_nothing_is_paid_twice(gateway, distant_bob):
+async def test_lost_answer_is_requested_again_without_a_second_payment(gateway, distant_bob):
     gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, count=2, late=True)
     await distant_bob.execute(pay(7))
     assert await distant_bob.balance(CAROL) == 7
 
 
-async def test_after_a_transaction_of_unknown_fate_the_client_looks_at_the_chain(
-    gateway, distant_bob
-):
+async def test_client_reads_the_chain_after_an_unknown_outcome(gateway, distant_bob):
     gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
     with pytest.raises(UnreachableError):
         await distant_bob.execute(pay(7))
@@ -135,7 +131,7 @@ async def test_after_a_transaction_of_unknown_fate_the_client_looks_at_the_chain
     assert await distant_bob.balance(CAROL) == 14
 
 
-async def test_a_transaction_of_unknown_fate_is_named(gateway, distant_bob):
+async def test_transaction_of_unknown_outcome_is_named(gateway, distant_bob):
     gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
     with pytest.raises(UnreachableError) as caught:
         await distant_bob.execute(pay(7))
@@ -145,7 +141,7 @@ async def test_a_transaction_of_unknown_fate_is_named(gateway, distant_bob):
     assert gas_taken_mist(caught.value) is None
 
 
-async def test_a_refusal_of_which_the_node_cannot_be_asked_is_named(gateway, distant_bob):
+async def test_refusal_is_named_when_the_node_cannot_be_queried(gateway, distant_bob):
     gateway.fail("ExecuteTransaction", StatusCode.INVALID_ARGUMENT, late=True)
     gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
     with pytest.raises(UnreachableError) as caught:
@@ -154,7 +150,7 @@ async def test_a_refusal_of_which_the_node_cannot_be_asked_is_named(gateway, dis
 
 
 @pytest.mark.parametrize("fails", ["GetEpoch", "SimulateTransaction"])
-async def test_what_was_never_sent_is_not_in_doubt(gateway, distant_bob, fails):
+async def test_unsent_transaction_is_not_uncertain(gateway, distant_bob, fails):
     gateway.fail(fails, StatusCode.UNAVAILABLE)
     with pytest.raises(UnreachableError) as caught:
         await distant_bob.execute(pay(7))
@@ -169,7 +165,7 @@ async def test_transactions_of_one_signer_wait_for_each_other(bob):
     assert await bob.balance(CAROL) == 8
 
 
-async def test_with_several_gas_coins_transactions_are_on_their_way_at_once(chain, monkeypatch):
+async def test_transactions_run_in_parallel_with_several_gas_coins(chain, monkeypatch):
     for _ in range(2):
         chain.net.fund(chain.bob.address, 10 * SUI_MIST)
     inside, most = 0, 0
@@ -194,7 +190,7 @@ async def test_with_several_gas_coins_transactions_are_on_their_way_at_once(chai
     assert most == 3
 
 
-async def test_transactions_with_an_owned_object_in_common_never_collide(chain):
+async def test_transactions_with_a_common_owned_object_never_collide(chain):
     for _ in range(3):
         chain.net.fund(chain.alice.address, 10 * SUI_MIST)
     async with chain.client(chain.alice, parallel=4) as client:

@@ -1,4 +1,4 @@
-"""A node that connections reach and that says nothing, and somebody who does not wait for ever."""
+"""A node that accepts connections but is silent, and callers that do not wait forever."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ async def proxy(chain):
 
 @pytest.fixture
 async def client(proxy):
-    """A client that has heard of the node, and waits for nothing much longer from now on."""
+    """Open a client that has reached the node, and has short time limits from now on."""
     async with SuiClient(Network("localnet", proxy.url)) as client:
         await client.chain_id()
         client.connection.patience = HASTY
@@ -31,7 +31,7 @@ async def client(proxy):
         yield client
 
 
-async def test_who_asks_a_silent_node_again_is_told_at_once(proxy, client):
+async def test_later_call_to_a_silent_node_fails_at_once(proxy, client):
     proxy.swallow()
     with pytest.raises(UnreachableError, match=r"no answer within 0\.2 s"):
         await client.gas_price()
@@ -46,7 +46,7 @@ async def test_who_asks_a_silent_node_again_is_told_at_once(proxy, client):
     assert proxy.connections == seen
 
 
-async def test_what_was_asked_meanwhile_ends_with_the_first_that_ends(proxy, client):
+async def test_pending_calls_end_with_the_first_that_times_out(proxy, client):
     proxy.swallow()
     first = asyncio.create_task(client.gas_price())
     await asyncio.sleep(0)
@@ -56,7 +56,7 @@ async def test_what_was_asked_meanwhile_ends_with_the_first_that_ends(proxy, cli
     assert [error.code for error in errors] == ["node_unreachable"] * 2
 
 
-async def test_without_an_end_of_patience_a_silent_node_is_asked_each_time(proxy):
+async def test_silent_node_is_queried_each_time_without_a_limit(proxy):
     proxy.swallow()
     patience = Patience(attempts=1, call_timeout_s=0.1)
     async with SuiClient(Network("localnet", proxy.url), patience=patience) as client:
@@ -68,9 +68,7 @@ async def test_without_an_end_of_patience_a_silent_node_is_asked_each_time(proxy
 
 @pytest.mark.parametrize("fault", ["swallow", "drop"])
 @pytest.mark.parametrize("cursor", [None, Cursor.beginning()], ids=["live", "past"])
-async def test_whoever_follows_events_of_a_node_that_stays_away_is_told(
-    chain, proxy, client, fault, cursor
-):
+async def test_event_follower_fails_when_the_node_stays_silent(chain, proxy, client, fault, cursor):
     lost = getattr(proxy, fault)()
     if lost is not None:
         await lost
@@ -83,10 +81,10 @@ async def test_whoever_follows_events_of_a_node_that_stays_away_is_told(
             await anext(items)
     assert caught.value.code == "node_unreachable"
     assert caught.value.details["timeout_s"] == 0.2
-    assert (fault == "drop") == bool(told)  # who is refused at once tries again in the time
+    assert (fault == "drop") == bool(told)  # a refused connection is retried in the time
 
 
-async def test_a_call_that_ends_says_nothing_of_a_node_that_was_heard_since():
+async def test_failed_call_is_ignored_when_the_node_responded_since():
     now = asyncio.get_running_loop().time()
     silence = Silence(10.0)
     silence.hear()
@@ -94,7 +92,7 @@ async def test_a_call_that_ends_says_nothing_of_a_node_that_was_heard_since():
     assert silence.bound(now + 99) == now + 99
 
 
-async def test_silence_begins_with_the_first_question_and_ends_with_an_error_of_the_node():
+async def test_silence_starts_with_the_first_call_and_ends_with_a_response():
     now = asyncio.get_running_loop().time()
     silence = Silence(10.0)
     silence.fail(now - 9)

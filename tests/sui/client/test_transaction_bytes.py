@@ -1,4 +1,4 @@
-"""Transactions go from hand to hand: what we build pysui signs and executes, and vice versa."""
+"""Transaction bytes that we build and pysui signs and executes, and vice versa."""
 
 import logging
 from base64 import b64encode
@@ -38,7 +38,7 @@ def transfer():
 
 
 def overdraft():
-    """More is split from a coin than it has."""
+    """Return a transaction that splits more from a coin than it has."""
     builder = TransactionBuilder()
     coins = builder.split_coins(builder.gas, [AMOUNT])
     more = builder.split_coins(coins[0], [AMOUNT + 1])
@@ -48,7 +48,7 @@ def overdraft():
 
 @pytest.fixture
 def config(chain, tmp_path):
-    """Alice as a user of pysui."""
+    """Return alice's configuration of pysui."""
     config = PysuiConfiguration.initialize_config(
         in_folder=tmp_path, init_groups=[{"name": "empty", "make_active": True}]
     )
@@ -67,7 +67,7 @@ def config(chain, tmp_path):
 
 @pytest.fixture
 async def pysui(config, chain):
-    """Her client; only the channel is replaced, as pysui insists on TLS."""
+    """Return alice's pysui client; only the channel is replaced, because pysui requires TLS."""
     client = client_factory(config)
     place = urlsplit(chain.network.url)
     client._channel = Channel(place.hostname, place.port)
@@ -92,7 +92,7 @@ async def code_of(awaitable):
 # --- Built by us
 
 
-async def test_what_we_build_is_signed_and_executed_by_pysui(chain, alice, pysui, config):
+async def test_pysui_signs_and_executes_our_bytes(chain, alice, pysui, config):
     transaction = await alice.build(transfer())
     text = b64encode(transaction).decode()
     keys = config.keypair_for_address(address=config.active_address)
@@ -101,13 +101,13 @@ async def test_what_we_build_is_signed_and_executed_by_pysui(chain, alice, pysui
     assert await alice.balance(CAROL) == AMOUNT
 
 
-async def test_what_we_build_and_sign_is_executed_by_pysui(chain, alice, pysui):
+async def test_pysui_executes_our_signed_bytes(chain, alice, pysui):
     transaction = await alice.build(transfer())
     await executed_by_pysui(pysui, *map(_text, (transaction, chain.alice.sign(transaction))))
     assert await alice.balance(CAROL) == AMOUNT
 
 
-async def test_a_client_without_a_key_builds_for_another_sender(chain, config):
+async def test_client_without_a_key_builds_for_another_sender(chain, config):
     keys = config.keypair_for_address(address=config.active_address)
     async with chain.client() as watcher:
         transaction = await watcher.build(transfer(), sender=chain.alice.address)
@@ -116,7 +116,7 @@ async def test_a_client_without_a_key_builds_for_another_sender(chain, config):
     assert executed.digest == TRANSACTION_DATA.decode(transaction).digest()
 
 
-async def test_the_budget_is_as_it_is_asked_for_or_as_the_simulation_says(alice):
+async def test_build_uses_the_given_or_the_simulated_budget(alice):
     asked = TRANSACTION_DATA.decode(await alice.build(transfer(), budget=50_000_000))
     assert asked.gas.budget == 50_000_000
     simulated = await alice.simulate(transfer())
@@ -125,11 +125,11 @@ async def test_the_budget_is_as_it_is_asked_for_or_as_the_simulation_says(alice)
     assert built.expiration == NoExpiration()
 
 
-async def test_what_would_fail_is_not_built(alice):
+async def test_build_refuses_a_failing_transaction(alice):
     assert await code_of(alice.build(overdraft())) == "insufficient_coin_balance"
 
 
-async def test_without_a_key_a_sender_has_to_be_named(chain):
+async def test_build_without_a_key_requires_a_sender(chain):
     async with chain.client() as watcher:
         assert await code_of(watcher.build(transfer())) == "signer_missing"
         transaction = await watcher.build(transfer(), sender=chain.alice.address)
@@ -146,14 +146,14 @@ async def built_by_pysui(pysui):
     return transaction
 
 
-async def test_what_pysui_builds_is_signed_and_executed_by_us(alice, pysui):
+async def test_client_signs_and_executes_bytes_of_pysui(alice, pysui):
     transaction = await built_by_pysui(pysui)
     executed = await alice.execute_transaction(await transaction.build(gas_budget=5_000_000))
     assert executed.effects.gas_used.net > 0
     assert await alice.balance(CAROL) == AMOUNT
 
 
-async def test_what_pysui_builds_and_signs_is_executed_by_us(chain, pysui):
+async def test_client_executes_signed_bytes_of_pysui(chain, pysui):
     transaction = await built_by_pysui(pysui)
     signed = await transaction.build_and_sign(gas_budget=5_000_000)
     async with chain.client() as watcher:
@@ -161,7 +161,7 @@ async def test_what_pysui_builds_and_signs_is_executed_by_us(chain, pysui):
         assert await watcher.balance(CAROL) == AMOUNT
 
 
-async def test_a_configuration_of_pysui_opens_our_client(chain, config):
+async def test_client_opens_with_a_pysui_configuration(chain, config):
     network, key = network_and_key(config)
     async with SuiClient(network, key) as client:
         await client.execute(transfer())
@@ -169,10 +169,10 @@ async def test_a_configuration_of_pysui_opens_our_client(chain, config):
         assert await client.balance(CAROL) == AMOUNT
 
 
-# --- Beside what the client itself sends
+# --- Alongside transactions of the client itself
 
 
-async def test_the_client_goes_on_with_the_coins_that_are_left(alice, pysui):
+async def test_client_continues_with_the_remaining_coins(alice, pysui):
     for _ in range(2):
         await alice.execute(transfer())
         transaction = await built_by_pysui(pysui)
@@ -182,7 +182,7 @@ async def test_the_client_goes_on_with_the_coins_that_are_left(alice, pysui):
     assert await alice.balance(CAROL) == 7 * AMOUNT
 
 
-async def test_the_same_bytes_are_executed_once(alice):
+async def test_same_bytes_are_executed_once(alice):
     transaction = await alice.build(transfer())
     first = await alice.execute_transaction(transaction)
     again = await alice.execute_transaction(_text(transaction))
@@ -190,12 +190,12 @@ async def test_the_same_bytes_are_executed_once(alice):
     assert await alice.balance(CAROL) == AMOUNT
 
 
-async def test_a_failure_on_chain_is_raised(alice):
+async def test_failure_on_chain_is_raised(alice):
     transaction = await alice.build(overdraft(), budget=50_000_000)
     assert await code_of(alice.execute_transaction(transaction)) == "insufficient_coin_balance"
 
 
-async def test_the_signature_of_another_key_is_refused(alice, chain):
+async def test_signature_of_another_key_is_refused(alice, chain):
     transaction = await alice.build(transfer())
     signature = KeyPair.new().sign(transaction)
     with pytest.raises(NexusError):
@@ -203,12 +203,12 @@ async def test_the_signature_of_another_key_is_refused(alice, chain):
     assert await alice.balance(CAROL) == 0
 
 
-async def test_a_text_that_is_no_base64_is_said_so(alice):
+async def test_invalid_base64_is_reported(alice):
     assert await code_of(alice.execute_transaction("no base64!")) == "bytes_invalid"
     assert await code_of(alice.execute_transaction(b"", ["?"])) == "bytes_invalid"
 
 
-def test_a_new_key_is_ed25519_and_never_the_same():
+def test_new_key_is_random_ed25519():
     one, other = KeyPair.new(), KeyPair.new()
     assert one.scheme.name == "ED25519"
     assert one.address != other.address
@@ -219,12 +219,12 @@ def _text(data):
     return b64encode(data).decode()
 
 
-# --- What the page says about it
+# --- Examples of the guide
 
 
-async def test_the_functions_of_the_page_do_what_they_say(chain, alice, pysui):
+async def test_functions_of_the_guide_work_as_documented(chain, alice, pysui):
     page = {}
-    code = next(each.text for each in PAGE.blocks if "def built_by_us" in each.text)
+    code = next(block.text for block in PAGE.blocks if "def built_by_us" in block.text)
     exec(compile(code, PAGE.name, "exec"), page)
     async with chain.client() as watcher:
         result = await page["built_by_us"](watcher, transfer(), pysui)

@@ -30,7 +30,7 @@ CAROL = Address.of(0xCA401)
 
 @pytest.fixture
 def language(publish):
-    """A package of strangers whose module `calls` has errors with and without a number."""
+    """Publish a package whose module `calls` has errors with and without a number."""
     return publish([(LANGUAGE / "calls.mv").read_bytes()], [MOVE_STDLIB]).id
 
 
@@ -43,21 +43,21 @@ def pay(amount, recipient=CAROL):
 # --- Success
 
 
-async def test_a_payment_moves_exactly_the_amount_and_the_cost(bob, chain):
+async def test_payment_moves_exactly_the_amount_and_the_cost(bob, chain):
     before = await bob.balance(chain.bob.address)
     executed = await bob.execute(pay(5 * SUI_MIST))
     assert await bob.balance(CAROL) == 5 * SUI_MIST
     assert await bob.balance(chain.bob.address) == before - 5 * SUI_MIST - executed.cost.net
 
 
-async def test_created_objects_come_with_type_and_owner(bob):
+async def test_created_objects_have_type_and_owner(bob):
     executed = await bob.execute(pay(1))
     [created] = executed.created()
     assert (created.type, created.owner) == (GAS_COIN, AddressOwner(CAROL))
     assert executed.created_of("coin", "Coin") == (created.object_id,)
 
 
-async def test_an_executed_transaction_is_found_by_its_digest(bob):
+async def test_executed_transaction_is_found_by_its_digest(bob):
     executed = await bob.execute(pay(1))
     found = await bob.transaction(executed.digest)
     assert (found.effects, found.events) == (executed.effects, executed.events)
@@ -78,7 +78,7 @@ async def _settings(client, chain):
     return await ToolRegistry(client, chain.deployment).settings()
 
 
-async def test_transactions_in_a_row_read_nothing_but_simulate_and_execute(bob, calls):
+async def test_consecutive_transactions_only_simulate_and_execute(bob, calls):
     await bob.execute(pay(1))
     calls.clear()
     for _ in range(5):
@@ -86,21 +86,21 @@ async def test_transactions_in_a_row_read_nothing_but_simulate_and_execute(bob, 
     assert calls == {"SimulateTransaction": 5, "ExecuteTransaction": 5}
 
 
-async def test_with_a_budget_nothing_is_simulated(bob, calls):
+async def test_budget_skips_the_simulation(bob, calls):
     await bob.execute(pay(1), budget=5_000_000)
     calls.clear()
     await bob.execute(pay(1), budget=5_000_000)
     assert calls == {"ExecuteTransaction": 1}
 
 
-async def test_an_owned_object_is_used_again_without_reading_it(alice, chain, calls):
+async def test_owned_object_is_reused_without_reading_it(alice, chain, calls):
     await alice.execute(chain.using_cap())
     calls.clear()
     await alice.execute(chain.using_cap())
     assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
-async def test_a_shared_object_that_was_read_is_not_read_again_to_be_named(bob, chain, calls):
+async def test_shared_object_is_read_only_once(bob, chain, calls):
     await bob.execute(pay(1))
     await bob.object(chain.deployment.tool_registry)
     calls.clear()
@@ -110,7 +110,7 @@ async def test_a_shared_object_that_was_read_is_not_read_again_to_be_named(bob, 
     assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
-async def test_the_clock_is_named_without_reading_it(bob, calls):
+async def test_clock_is_used_without_reading_it(bob, calls):
     await bob.execute(pay(1))
     calls.clear()
     builder = TransactionBuilder()
@@ -120,7 +120,7 @@ async def test_the_clock_is_named_without_reading_it(bob, calls):
     assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
-async def test_an_object_that_was_read_before_it_changed_hands_is_used_by_its_new_owner(alice, bob):
+async def test_object_read_before_a_transfer_is_used_by_its_new_owner(alice, bob):
     def give(object_id, recipient):
         builder = TransactionBuilder()
         builder.transfer_objects([builder.object(object_id)], recipient)
@@ -143,7 +143,7 @@ async def test_many_small_coins_pay_together(chain):
     assert left.balance == 30 * SUI_MIST // 100 - SUI_MIST // 5 - executed.cost.net
 
 
-async def test_a_frozen_object_is_read_by_anyone(alice, bob):
+async def test_frozen_object_is_read_by_anyone(alice, bob):
     builder = TransactionBuilder()
     coin = builder.split_coins(builder.gas, [42])[0]
     freeze = [coin]
@@ -160,11 +160,13 @@ async def test_a_frozen_object_is_read_by_anyone(alice, bob):
     await bob.execute(reading)
 
 
-async def test_an_object_sent_to_another_input_is_received():
+async def test_object_sent_to_another_input_is_received():
     parent, child = Address.of(1), Address.of(2)
     known = KnownObjects()
     sender = Address.of(9)
-    references = {each: ObjectReference(each, 3, Digest(bytes(32))) for each in (parent, child)}
+    references = {
+        object_id: ObjectReference(object_id, 3, Digest(bytes(32))) for object_id in (parent, child)
+    }
     known.learn(AddressOwner(sender), references[parent])
     known.learn(AddressOwner(parent), references[child])
     builder = TransactionBuilder()
@@ -180,7 +182,7 @@ async def test_an_object_sent_to_another_input_is_received():
 # --- Simulation
 
 
-async def test_a_simulation_changes_nothing(bob, chain):
+async def test_simulation_changes_nothing(bob, chain):
     before = await bob.balance(chain.bob.address)
     simulated = await bob.simulate(pay(5 * SUI_MIST))
     assert simulated.cost.net > 0
@@ -196,7 +198,7 @@ async def test_inspection_needs_neither_key_nor_coins(chain):
         assert (await client.inspect(builder)).results == ((b"\x01",), (b"\x00",))
 
 
-async def test_an_object_of_somebody_else_can_be_inspected(bob, chain):
+async def test_object_of_another_account_can_be_inspected(bob, chain):
     [coin] = await bob.coins(chain.bob.address)
     builder = TransactionBuilder()
     theirs = builder.object(coin.reference.object_id, mutable=False)
@@ -205,7 +207,7 @@ async def test_an_object_of_somebody_else_can_be_inspected(bob, chain):
         assert (await client.inspect(builder)).results == ((u64.encode(coin.balance),),)
 
 
-async def test_a_client_without_key_sends_nothing(chain):
+async def test_client_without_key_sends_nothing(chain):
     async with chain.client() as client:
         with pytest.raises(NotAllowedError) as caught:
             await client.execute(pay(1))
@@ -216,7 +218,7 @@ async def test_a_client_without_key_sends_nothing(chain):
 
 
 def failing(amount_of_coin=1):
-    """Splits more from a coin than it holds."""
+    """Return a transaction that splits more from a coin than it has."""
     builder = TransactionBuilder()
     coin = builder.split_coins(builder.gas, [amount_of_coin])[0]
     more = builder.split_coins(coin, [amount_of_coin + 1])[0]
@@ -224,7 +226,7 @@ def failing(amount_of_coin=1):
     return builder
 
 
-async def test_what_would_fail_is_never_signed(bob, chain, calls):
+async def test_failing_transaction_is_never_signed(bob, chain, calls):
     before = await bob.balance(chain.bob.address)
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(failing())
@@ -234,7 +236,7 @@ async def test_what_would_fail_is_never_signed(bob, chain, calls):
     assert await bob.balance(chain.bob.address) == before
 
 
-async def test_after_a_failed_simulation_the_next_transaction_reads_nothing_anew(bob, calls):
+async def test_failed_simulation_keeps_the_cache(bob, calls):
     with pytest.raises(RefusedOnChainError):
         await bob.execute(failing())
     calls.clear()
@@ -242,16 +244,16 @@ async def test_after_a_failed_simulation_the_next_transaction_reads_nothing_anew
     assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
-async def test_a_transaction_that_fails_on_chain_costs_gas_and_is_reported(bob, chain):
+async def test_transaction_that_fails_on_chain_costs_gas_and_is_reported(bob, chain):
     before = await bob.balance(chain.bob.address)
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(failing(), budget=10_000_000)
     executed = await bob.transaction(Digest.parse(caught.value.details["digest"]))
     assert await bob.balance(chain.bob.address) == before - executed.cost.net
-    await bob.execute(pay(1))  # the gas coin is known in its new version
+    await bob.execute(pay(1))  # the cache has the new version of the gas coin
 
 
-async def test_an_abort_says_where_and_with_which_number(alice, chain):
+async def test_abort_reports_location_and_number(alice, chain):
     builder = TransactionBuilder()
     registry_calls.migrate(builder, *chain.administered)
     with pytest.raises(RefusedOnChainError) as caught:
@@ -279,7 +281,7 @@ def _told(error, *names):
     return {name: error.details.get(name) for name in ("constant", "value", "line", *names)}
 
 
-async def test_an_error_with_a_text_is_told_by_its_name_its_sentence_and_its_line(bob, language):
+async def test_error_with_a_text_reports_name_message_and_line(bob, language):
     error = await _abort_of(bob, language, 3)
     assert error.message.endswith("::calls::clever aborts with TooSmall in line 43: too small")
     assert _told(error) == {"constant": "TooSmall", "value": "too small", "line": 43}
@@ -287,32 +289,32 @@ async def test_an_error_with_a_text_is_told_by_its_name_its_sentence_and_its_lin
     assert error.details["abort"] >> 32 == 0xC0FF_0000 | 43  # an error without a number, line 43
 
 
-async def test_an_error_with_a_number_is_told_by_its_number_besides(bob, language):
+async def test_error_with_a_number_also_reports_the_number(bob, language):
     error = await _abort_of(bob, language, 2_000)
     told = {"constant": "TooLarge", "value": "too large", "line": 44, "abort": 7}
     assert _told(error, "abort") == told
 
 
-async def test_an_assertion_without_an_error_is_told_by_its_line(bob, language):
+async def test_assertion_without_an_error_reports_its_line(bob, language):
     error = await _abort_of(bob, language, 77)
     assert error.message.endswith("::calls::clever aborts in line 45")
     assert _told(error) == {"constant": None, "value": None, "line": 45}
 
 
-async def test_what_was_executed_tells_the_same_as_what_is_simulated(bob, language):
+async def test_execution_and_simulation_report_equal_errors(bob, language):
     error = await _abort_of(bob, language, 2_000, budget=10_000_000)
     assert "digest" in error.details
     assert _told(error, "abort") == _told(await _abort_of(bob, language, 2_000), "abort")
 
 
-async def test_too_little_sui_is_found_out_before_anything_is_sent(bob, calls):
+async def test_shortage_is_detected_before_sending(bob, calls):
     with pytest.raises(NotNowError) as caught:
         await bob.execute(pay(2_000 * SUI_MIST))
     assert caught.value.code == "not_enough_sui"
     assert "ExecuteTransaction" not in calls
 
 
-async def test_too_little_sui_names_the_command_of_a_faucet_or_amount_and_address(chain, bob):
+async def test_shortage_hint_names_the_faucet_or_amount_and_address(chain, bob):
     lacking = pay(await bob.balance(bob.address) + 361_200_001)
     for faucet in (chain.network.url, None):
         network = replace(chain.network, faucet_url=faucet)
@@ -322,12 +324,14 @@ async def test_too_little_sui_names_the_command_of_a_faucet_or_amount_and_addres
         mist = caught.value.details["lacking_mist"]
         assert mist >= 361_200_001
         said = f"{mist // 10**9}.{mist % 10**9:09d}".rstrip("0")
-        sends = f"send {said} SUI or more to {bob.address}: `nexus_tools.sui.client.request_sui`"
+        sends = (
+            f"send {said} SUI or more to {bob.address}, for example with `nexus_tools.sui.client"
+        )
         expected = sends if faucet else f"send {said} SUI or more to {bob.address} on "
         assert expected in caught.value.hint
 
 
-async def test_an_object_of_somebody_else_is_not_used(bob, chain):
+async def test_object_of_another_account_is_refused(bob, chain):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.object(chain.deployment.upgrade_cap)], CAROL)
     with pytest.raises(NotAllowedError) as caught:
@@ -336,7 +340,7 @@ async def test_an_object_of_somebody_else_is_not_used(bob, chain):
     assert str(chain.alice.address) in caught.value.message
 
 
-async def test_an_object_that_does_not_exist_is_named(bob):
+async def test_missing_object_is_named_in_the_error(bob):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.object(Address.of(0xBAD))], CAROL)
     with pytest.raises(NotFoundError) as caught:

@@ -1,4 +1,4 @@
-"""A package that a network refuses: what is missing there is named."""
+"""Errors for a refused package name the functions that the network lacks."""
 
 import pytest
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ def module(move_builder):
 
 
 def renamed(data, old, new):
-    """A module that names something else in place of an identifier."""
+    """Return a module with an identifier replaced by another one."""
     module = deserialize(data)
     names = tuple(new if name == old else name for name in module.identifiers)
     return serialize(replace(module, identifiers=names))
@@ -40,7 +40,7 @@ def publishing(alice):
 
 
 @pytest.mark.parametrize("options", [{}, {"budget": 100_000_000}], ids=["simulated", "executed"])
-async def test_a_function_that_the_framework_lacks_is_named_with_its_version(
+async def test_function_missing_in_the_framework_is_named_with_its_version(
     alice, publishing, module, options
 ):
     newer = renamed(module, "diff", "saturating_sub")
@@ -54,24 +54,22 @@ async def test_a_function_that_the_framework_lacks_is_named_with_its_version(
     assert ("digest" in caught.value.details) is bool(options)
 
 
-async def test_a_function_that_is_published_with_other_types_is_named(alice, publishing, module):
+async def test_function_published_with_other_types_is_named(alice, publishing, module):
     # `sqrt` has the type parameters of `diff`, but takes one number.
     with pytest.raises(RefusedOnChainError) as caught:
         await publishing(renamed(module, "diff", "sqrt"))
     version = (await alice.object(MOVE_STDLIB)).data.version
-    differing = f"0x1::u64::sqrt is declared in another way in version {version} of the package"
+    differing = f"0x1::u64::sqrt is declared differently in version {version} of the package"
     assert caught.value.message.endswith(f": {differing}")
     assert (caught.value.details["missing"], caught.value.details["differing"]) == ([], [differing])
 
 
-async def test_a_package_that_is_refused_for_another_reason_is_left_to_the_trace(
-    publishing, module
-):
+async def test_package_refused_for_another_reason_is_left_to_the_trace(publishing, module):
     with pytest.raises(RefusedOnChainError) as caught:
         await publishing(renamed(module, "less", "less than"))
     assert "nexus-tools localnet trace" in caught.value.hint
     assert "missing" not in caught.value.details
 
 
-async def test_what_the_framework_has_is_published(publishing, module):
+async def test_package_with_existing_functions_is_published(publishing, module):
     assert (await publishing(module)).published()

@@ -1,4 +1,4 @@
-"""Keys that a passphrase opens, beside a keystore that the Sui CLI goes on reading."""
+"""Encrypted keys beside a keystore that the Sui CLI can still read."""
 
 import json
 from base64 import b64decode
@@ -15,7 +15,7 @@ WORDS = "correct horse battery staple"
 
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
-    """As little work for a guess as scrypt allows."""
+    """Use the lowest cost that scrypt allows."""
     monkeypatch.setattr(module, "COST", 2)
 
 
@@ -30,13 +30,13 @@ def refusal(call):
     return refused.value
 
 
-def test_a_guess_costs_128_mebibytes(monkeypatch):
+def test_scrypt_uses_128_mebibytes(monkeypatch):
     monkeypatch.undo()
     # RFC 7914: 128 * N * r bytes.
     assert 128 * module.COST * 8 == 128 * 2**20
 
 
-def test_an_encrypted_key_signs_with_its_passphrase(path):
+def test_encrypted_key_signs_with_its_passphrase(path):
     account, _ = Wallet(path).new("vault", passphrase=WORDS)
     wallet = Wallet(path, lambda alias: {"vault": WORDS}[alias])
     assert wallet.accounts() == (account,)
@@ -46,7 +46,7 @@ def test_an_encrypted_key_signs_with_its_passphrase(path):
 
 
 @pytest.mark.parametrize("wrong", ["", "Correct horse battery staple", WORDS + " "])
-def test_a_wrong_passphrase_has_a_code_and_opens_nothing(path, wrong):
+def test_wrong_passphrase_raises_its_error_code(path, wrong):
     Wallet(path).new("vault", passphrase=WORDS)
     error = refusal(Wallet(path, lambda _: wrong).signer)
     assert error.code == "passphrase_wrong"
@@ -54,35 +54,35 @@ def test_a_wrong_passphrase_has_a_code_and_opens_nothing(path, wrong):
     assert error.__cause__ is None
 
 
-def test_without_anybody_to_ask_a_passphrase_is_missing(path):
+def test_signer_fails_when_no_passphrase_is_available(path):
     Wallet(path).new("vault", passphrase=WORDS)
     assert refusal(Wallet(path).signer).code == "passphrase_missing"
 
 
-def test_letters_in_another_form_are_the_same_passphrase(path):
+def test_passphrase_is_unicode_normalized(path):
     Wallet(path).new(passphrase="Schlu\u0308ssel")
     assert Wallet(path, lambda _: "Schl\u00fcssel").signer()
 
 
-def test_an_empty_passphrase_is_refused(path):
+def test_empty_passphrase_is_refused(path):
     error = refusal(lambda: Wallet(path).new(passphrase=""))
     assert error.code == "passphrase_empty"
 
 
-def test_the_keystore_stays_as_the_sui_cli_reads_it(path):
+def test_keystore_stays_readable_for_the_sui_cli(path):
     Wallet(path).new("vault", passphrase=WORDS)
     plain, _ = Wallet(path).new("plain")
     entries = json.loads(path.read_text())
     assert [len(b64decode(entry)) for entry in entries] == [33]
     aliases = json.loads(path.with_suffix(".aliases").read_text())
-    assert [each["alias"] for each in aliases] == ["plain"]
-    # The Sui CLI writes its own files anew: it knows nothing of the other one, and loses nothing.
+    assert [aliase["alias"] for aliase in aliases] == ["plain"]
+    # The Sui CLI rewrites only its own files, so it does not lose the other one.
     path.write_text("[]")
-    assert [each.alias for each in Wallet(path).accounts()] == ["vault"]
-    assert plain.alias not in [each.alias for each in Wallet(path).accounts()]
+    assert [account.alias for account in Wallet(path).accounts()] == ["vault"]
+    assert plain.alias not in [account.alias for account in Wallet(path).accounts()]
 
 
-def test_the_secret_is_in_no_file(path):
+def test_secret_is_in_no_file(path):
     wallet = Wallet(path, lambda _: WORDS)
     wallet.new("vault", passphrase=WORDS)
     key = wallet.signer()
@@ -94,18 +94,18 @@ def test_the_secret_is_in_no_file(path):
     assert path.with_suffix(".encrypted").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_encrypted_key_is_renamed_used_and_removed_without_its_passphrase(path):
+def test_encrypted_key_is_renamed_used_and_removed_without_passphrase(path):
     Wallet(path).new("vault", passphrase=WORDS)
     Wallet(path).new("plain")
     Wallet(path).rename("vault", "safe")
     assert Wallet(path).use("safe").alias == "safe"
     assert Wallet(path, lambda alias: {"safe": WORDS}[alias]).signer("safe")
     Wallet(path).remove("safe")
-    assert [each.alias for each in Wallet(path).accounts()] == ["plain"]
+    assert [account.alias for account in Wallet(path).accounts()] == ["plain"]
     assert json.loads(path.with_suffix(".encrypted").read_text()) == []
 
 
-def test_two_keys_have_passphrases_of_their_own(path):
+def test_two_keys_have_separate_passphrases(path):
     Wallet(path).new("one", passphrase="one")
     Wallet(path).new("two", passphrase="two")
     wallet = Wallet(path, lambda alias: alias)
@@ -114,7 +114,7 @@ def test_two_keys_have_passphrases_of_their_own(path):
     }
 
 
-def test_a_key_that_is_there_unencrypted_is_not_said_to_be_encrypted(path):
+def test_add_refuses_to_encrypt_a_key_that_is_stored_unencrypted(path):
     key = KeyPair.new()
     Wallet(path).add(key, "plain")
     error = refusal(lambda: Wallet(path).add(key, passphrase=WORDS))
@@ -131,7 +131,7 @@ def test_a_key_that_is_there_unencrypted_is_not_said_to_be_encrypted(path):
         ("secret_base64", None),
     ],
 )
-def test_a_file_that_somebody_changed_is_refused_or_not_opened(path, field, value):
+def test_modified_file_is_refused_or_does_not_decrypt(path, field, value):
     Wallet(path).new("vault", passphrase=WORDS)
     place = path.with_suffix(".encrypted")
     document = json.loads(place.read_text())
@@ -142,7 +142,7 @@ def test_a_file_that_somebody_changed_is_refused_or_not_opened(path, field, valu
     assert [error.code for error in wallet.unreadable] == ["key_invalid"]
 
 
-def test_the_public_half_cannot_be_exchanged(path):
+def test_public_key_cannot_be_exchanged(path):
     Wallet(path).new("vault", passphrase=WORDS)
     other = KeyPair.new()
     place = path.with_suffix(".encrypted")
@@ -154,10 +154,10 @@ def test_the_public_half_cannot_be_exchanged(path):
     assert refusal(wallet.signer).code == "account_unknown"
 
 
-# --- Where a passphrase comes from
+# --- Sources of a passphrase
 
 
-def test_a_passphrase_is_the_first_line_of_a_file_that_nobody_else_reads(tmp_path):
+def test_passphrase_file_is_private_and_its_first_line_is_read(tmp_path):
     file = tmp_path / "passphrase"
     file.write_text(f"{WORDS}\r\nsomething else\n")
     file.chmod(0o600)
@@ -168,7 +168,7 @@ def test_a_passphrase_is_the_first_line_of_a_file_that_nobody_else_reads(tmp_pat
     assert refusal(lambda: missing("vault")).code == "passphrase_file_invalid"
 
 
-def test_what_is_set_is_taken_before_anybody_is_asked():
+def test_passphrase_setting_comes_before_the_prompt():
     assert Passphrase(WORDS, prompt=lambda alias: alias)("vault") == WORDS
     assert Passphrase(prompt=lambda alias: alias)("vault") == "vault"
     assert WORDS not in repr(Passphrase(WORDS))

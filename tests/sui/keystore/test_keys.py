@@ -65,21 +65,19 @@ ALL_KEYS = [(scheme, bech32, address) for scheme, _, bech32, address in ALL_VECT
 
 
 @pytest.mark.parametrize(("scheme", "words", "bech32", "address"), ALL_VECTORS)
-def test_a_mnemonic_gives_the_key_and_address_that_sui_wallets_derive(
-    scheme, words, bech32, address
-):
+def test_mnemonic_derives_the_key_and_address_of_sui_wallets(scheme, words, bech32, address):
     key = KeyPair.from_mnemonic(words, scheme)
     assert str(key.address) == address
     assert key.to_bech32() == bech32
 
 
 @pytest.mark.parametrize(("scheme", "bech32", "address"), ALL_KEYS)
-def test_a_suiprivkey_is_read_back_with_its_scheme(scheme, bech32, address):
+def test_suiprivkey_round_trips_with_its_scheme(scheme, bech32, address):
     key = KeyPair.parse(bech32)
     assert (key.scheme, str(key.address)) == (scheme, address)
 
 
-def test_a_keystore_entry_is_the_flag_and_the_secret():
+def test_keystore_entry_is_the_flag_and_the_secret():
     # SLIP-0010 test vector 1 for ed25519, chain m: the private key.
     secret = bytes.fromhex("2b4be7f19ee27bbf30c667b642d5f4aa69fd169872f8fc3059c08ebae2eb19e7")
     key = KeyPair.from_bytes(b"\0" + secret)
@@ -91,14 +89,14 @@ def test_a_keystore_entry_is_the_flag_and_the_secret():
 
 
 @pytest.mark.parametrize(("scheme", "bech32", "address"), ALL_KEYS)
-def test_a_signature_is_valid_for_the_transaction_alone(scheme, bech32, address):
+def test_signature_is_valid_only_for_its_transaction(scheme, bech32, address):
     key = KeyPair.from_bech32(bech32)
     signature = UserSignature.parse(key.sign(b"transaction bytes"))
     signature.verify(TRANSACTION_INTENT + b"transaction bytes")
     assert (signature.scheme, str(signature.address())) == (scheme, address)
 
 
-def test_the_words_of_a_mnemonic_may_be_spaced_and_capitalised_freely():
+def test_mnemonic_allows_any_spacing_and_case():
     words, _, address = ED25519_VECTORS[0]
     assert str(KeyPair.parse("  " + words.upper().replace(" ", "  ")).address) == address
 
@@ -113,24 +111,24 @@ def test_the_words_of_a_mnemonic_may_be_spaced_and_capitalised_freely():
         "AAAA",
         "CStL5/Ge4nu/MMZntkLV9Kpp/RaYcvj8MFnAjrri6xnn",  # an unknown flag
         "AytL5/Ge4nu/MMZntkLV9Kpp/RaYcvj8MFnAjrri6xnn",  # the flag of multisig
-        "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",  # zero is no secret of secp256k1
+        "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",  # zero is not a secret of secp256k1
     ],
 )
-def test_what_is_no_key_is_refused_without_repeating_it(text):
+def test_parse_refuses_invalid_keys_without_repeating_them(text):
     with pytest.raises(ValidationError) as caught:
         KeyPair.parse(text)
     assert caught.value.code == "key_invalid"
     assert not text or text not in str(caught.value)
 
 
-def test_a_key_never_prints_its_secret():
+def test_key_representation_hides_the_secret():
     key = KeyPair.from_bech32(ED25519_VECTORS[0][1])
     printed = f"{key!r} {key}"
     assert key.secret.hex() not in printed
     assert repr(key.secret) not in printed
 
 
-def test_two_new_mnemonics_differ_and_have_twelve_words():
+def test_new_mnemonics_differ_and_have_twelve_words():
     first, second = new_mnemonic(), new_mnemonic()
     assert first != second
     assert len(first.split()) == len(second.split()) == 12

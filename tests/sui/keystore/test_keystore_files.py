@@ -1,4 +1,4 @@
-"""A keystore shares no file with another one, and a crash between two writes loses no key."""
+"""A keystore shares no file with another keystore, and a crash between writes loses no key."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_wallet_refuses_a_link_to_a_companion(path):
     assert refusal(lambda: Wallet(link)).code == "keystore_name_invalid"
 
 
-def test_two_keystores_with_one_stem_share_nothing(tmp_path):
+def test_keystores_with_one_stem_share_nothing(tmp_path):
     main, test = tmp_path / "prod.mainnet.keystore", tmp_path / "prod.testnet.keystore"
     Wallet(main).add(key(1), "main", passphrase=WORDS)
     Wallet(main).add(key(2), "treasury")
@@ -79,7 +79,7 @@ def test_two_keystores_with_one_stem_share_nothing(tmp_path):
     assert Wallet(main).account().alias == "treasury"
 
 
-def test_a_link_and_its_keystore_are_one_wallet(path):
+def test_link_and_its_keystore_are_one_wallet(path):
     Wallet(path).add(key(1), "one")
     link = path.parent / "elsewhere" / "link.keystore"
     link.parent.mkdir()
@@ -93,7 +93,7 @@ def test_a_link_and_its_keystore_are_one_wallet(path):
     assert json.loads(path.read_text()) == [key(2).to_keystore()]
 
 
-def test_a_keystore_of_the_sui_cli_may_have_any_name(tmp_path):
+def test_keystore_of_the_sui_cli_may_have_any_name(tmp_path):
     theirs = tmp_path / "keys.json"
     theirs.write_text(json.dumps([key(1).to_keystore()]))
     (tmp_path / "client.yaml").write_text(f"keystore: {{File: {theirs}}}\n")
@@ -106,7 +106,7 @@ def test_a_keystore_of_the_sui_cli_may_have_any_name(tmp_path):
 
 @pytest.fixture
 def stale(path):
-    """A keystore whose active key, `two`, another program has removed."""
+    """Create a keystore whose active key, `two`, another program has removed."""
     wallet = Wallet(path)
     wallet.add(key(1), "one")
     wallet.add(key(2), "two")
@@ -115,7 +115,7 @@ def stale(path):
     return path
 
 
-def test_no_other_key_signs_when_the_active_one_is_gone(stale):
+def test_signer_fails_when_the_active_key_is_missing(stale):
     error = refusal(Wallet(stale).signer)
     assert error.code == "account_unknown"
     assert str(key(2).address) in error.message
@@ -124,7 +124,7 @@ def test_no_other_key_signs_when_the_active_one_is_gone(stale):
     assert Wallet(stale).signer("one").address == key(1).address
 
 
-def test_no_change_of_other_keys_replaces_a_missing_active_one(stale):
+def test_changes_of_other_keys_keep_a_missing_active_key(stale):
     wallet = Wallet(stale)
     wallet.add(key(3), "three")
     wallet.rename("three", "drei")
@@ -134,14 +134,14 @@ def test_no_change_of_other_keys_replaces_a_missing_active_one(stale):
     assert Wallet(stale).signer().address == key(3).address
 
 
-def test_the_first_key_of_an_emptied_wallet_becomes_active(stale):
+def test_first_key_of_an_emptied_wallet_becomes_active(stale):
     stale.write_text("[]")
     assert refusal(Wallet(stale).account).code == "wallet_empty"
     Wallet(stale).add(key(3), "three")
     assert Wallet(stale).account().alias == "three"
 
 
-def test_a_file_without_an_address_is_named(path):
+def test_active_file_without_an_address_is_named_in_the_error(path):
     Wallet(path).add(key(1))
     active = path.with_suffix(".active")
     active.write_text("the first one\n")
@@ -154,7 +154,7 @@ def test_a_file_without_an_address_is_named(path):
 
 
 class Crash(BaseException):
-    """The process ends here."""
+    """A simulated end of the process."""
 
 
 CHANGES = {
@@ -169,7 +169,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("writes", range(4))
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_crash_after_any_write_loses_no_other_key(path, monkeypatch, change, writes):
+def test_crash_after_any_write_loses_no_other_key(path, monkeypatch, change, writes):
     wallet = Wallet(path)
     for number, alias in enumerate(["one", "two"], 1):
         wallet.add(key(number), alias)
@@ -193,7 +193,7 @@ def test_a_crash_after_any_write_loses_no_other_key(path, monkeypatch, change, w
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX systems flush a folder")
 @pytest.mark.parametrize("write", [write_private, create_private])
-def test_the_name_of_a_file_is_flushed_after_its_content(tmp_path, monkeypatch, write):
+def test_file_name_is_flushed_after_its_content(tmp_path, monkeypatch, write):
     flushed, fsync = [], os.fsync
 
     def record(descriptor):

@@ -1,4 +1,4 @@
-"""Multisigs of the client; the peer is pysui, whose own classes make and read the same bytes."""
+"""Multisigs of the client, compared with pysui, whose own classes write and read the same bytes."""
 
 import base64
 
@@ -42,14 +42,12 @@ def peer(keys):
     return PysuiMultiSig([keypair_from_keystring(key.to_keystore()) for key in keys], [1, 2, 3], 3)
 
 
-def test_the_address_is_that_of_pysui(public_key, peer):
+def test_multisig_address_equals_that_of_pysui(public_key, peer):
     assert str(public_key.address()) == peer.address
 
 
 @pytest.mark.parametrize("signers", [[2], [0, 1], [1, 2], [0, 1, 2]])
-def test_a_multisig_of_pysui_verifies_and_has_the_same_bytes_as_ours(
-    keys, public_key, peer, signers
-):
+def test_multisig_of_pysui_verifies_and_has_equal_bytes(keys, public_key, peer, signers):
     ours = [keys[index].sign(TRANSACTION) for index in signers]
     theirs = base64.b64decode(
         peer.signature_from(
@@ -63,21 +61,21 @@ def test_a_multisig_of_pysui_verifies_and_has_the_same_bytes_as_ours(
     assert MultiSig.combine(public_key, ours).encode() == theirs
 
 
-def test_a_multisig_that_pysui_signs_itself_verifies(peer):
+def test_multisig_signed_by_pysui_verifies(peer):
     encoded = base64.b64encode(TRANSACTION).decode()
     signature = UserSignature.parse(base64.b64decode(peer.sign(encoded, peer.public_keys[:2])))
     signature.verify(TRANSACTION_INTENT + TRANSACTION)
     assert str(signature.address()) == peer.address
 
 
-def test_a_signer_signs_with_the_members_at_hand(keys, public_key):
+def test_signer_signs_with_the_available_members(keys, public_key):
     signer = MultiSigSigner(public_key, (keys[2], keys[0]))
     signature = UserSignature.parse(signer.sign(TRANSACTION))
     signature.verify(TRANSACTION_INTENT + TRANSACTION)
     assert signature.address() == signer.address == public_key.address()
 
 
-def test_a_signer_with_too_few_members_says_so(keys, public_key):
+def test_signer_fails_with_too_few_members(keys, public_key):
     with pytest.raises(ValidationError) as caught:
         MultiSigSigner(public_key, (keys[1],)).sign(TRANSACTION)
     assert caught.value.code == "multisig_not_enough"

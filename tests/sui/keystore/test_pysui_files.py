@@ -1,4 +1,4 @@
-"""What pysui itself writes is read, and its own objects are taken."""
+"""Files that pysui itself writes, and its own objects."""
 
 import base64
 import subprocess
@@ -38,7 +38,7 @@ def group(config, name, protocol, profiles, keys):
 
 @pytest.fixture
 def config(tmp_path):
-    """Two groups: of GraphQL with a key, and of gRPC, the active one, with two."""
+    """Return two groups: GraphQL with one key, and gRPC, the active one, with two."""
     config = PysuiConfiguration.initialize_config(
         in_folder=tmp_path, init_groups=[{"name": "empty", "make_active": True}]
     )
@@ -59,7 +59,7 @@ def files(config, tmp_path):
 # --- Its file
 
 
-def test_profiles_of_grpc_are_networks(files):
+def test_grpc_profiles_are_networks(files):
     assert files.networks == (
         Network(
             "tls", "https://sui.example.com:443", "https://faucet.example.com", has_profile=True
@@ -68,7 +68,7 @@ def test_profiles_of_grpc_are_networks(files):
     )
 
 
-def test_a_profile_of_graphql_is_refused_with_what_to_do(files):
+def test_graphql_profile_is_refused_with_a_hint(files):
     files.check_protocol("tls")
     files.check_protocol("nowhere")
     with pytest.raises(UsageError) as caught:
@@ -78,14 +78,14 @@ def test_a_profile_of_graphql_is_refused_with_what_to_do(files):
     assert "gRPC group" in caught.value.hint
 
 
-def test_the_keys_of_all_groups_are_found(files, config):
+def test_keys_of_all_groups_are_found(files, config):
     found = {account.alias: str(account.address) for account in files.accounts}
     assert found["alice"] == config.address_for_alias(alias_name="alice")
     assert found["bob"] == config.address_for_alias(alias_name="bob")
     assert set(found) == {"alice", "bob", "quinn"}
 
 
-def test_a_key_signs_as_pysui_does(files, config):
+def test_key_signs_as_pysui_does(files, config):
     (alice,) = (account for account in files.accounts if account.alias == "alice")
     transaction = b"the bytes of a transaction"
     theirs = config.keypair_for_address(address=config.active_address)
@@ -93,12 +93,12 @@ def test_a_key_signs_as_pysui_does(files, config):
     assert base64.b64encode(files.key(alice.address).sign(transaction)).decode() == signature
 
 
-def test_who_has_no_such_file_has_nothing(tmp_path):
+def test_missing_file_has_no_networks_and_keys(tmp_path):
     files = PysuiFiles(tmp_path / "nothing")
     assert (files.networks, files.accounts) == ((), ())
 
 
-def test_a_group_of_an_older_pysui_speaks_what_its_name_says(tmp_path):
+def test_group_name_decides_the_protocol_in_older_files(tmp_path):
     text = """{"version": "1.0.0", "groups": [{"group_name": "sui_grpc_config", "profiles":
         [{"profile_name": "testnet", "url": "fullnode.testnet.sui.io:443"}]}]}"""
     (tmp_path / "PysuiConfig.json").write_text(text)
@@ -107,7 +107,7 @@ def test_a_group_of_an_older_pysui_speaks_what_its_name_says(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"groups": 1}', '{"groups": [{"profiles": []}]}'])
-def test_a_malformed_file_is_named(tmp_path, text):
+def test_malformed_file_is_named_in_the_error(tmp_path, text):
     (tmp_path / "PysuiConfig.json").write_text(text)
     with pytest.raises(ValidationError) as caught:
         assert PysuiFiles(tmp_path).networks
@@ -115,7 +115,7 @@ def test_a_malformed_file_is_named(tmp_path, text):
     assert "PysuiConfig.json" in caught.value.message
 
 
-def test_a_secret_is_not_shown(files):
+def test_representation_hides_secrets(files):
     assert files.accounts
     assert entry(1) not in repr(files._config)
 
@@ -133,35 +133,35 @@ def test_reading_the_file_does_not_import_pysui(files, tmp_path):
 # --- Its objects
 
 
-def test_a_configuration_gives_its_active_profile_and_key(config):
+def test_configuration_returns_its_active_profile_and_key(config):
     network, key = network_and_key(config)
     assert network.name == "tls"
     assert key.address == KeyPair.parse(entry(1)).address
     assert str(key.address) == config.active_address
 
 
-def test_what_is_made_active_is_what_is_given(config):
+def test_configuration_follows_make_active(config):
     config.make_active(profile_name="plain", alias="bob", persist=False)
     network, key = network_and_key(config)
     assert network == Network("plain", "http://127.0.0.1:9000")
     assert str(key.address) == config.address_for_alias(alias_name="bob")
 
 
-def test_a_configuration_for_graphql_is_refused_with_what_to_do(config):
+def test_configuration_for_graphql_is_refused_with_a_hint(config):
     config.make_active(group_name="queries", persist=False)
     with pytest.raises(UsageError, match=r"queries\.graph") as caught:
         network_and_key(config)
     assert caught.value.code == "network_not_grpc"
 
 
-def test_a_configuration_without_a_profile_is_refused(config):
+def test_configuration_without_a_profile_is_refused(config):
     config.active_group.using_profile = "gone"
     with pytest.raises(NexusError) as caught:
         network_and_key(config)
     assert caught.value.code == "network_unknown"
 
 
-def test_a_configuration_without_a_key_is_refused(config):
+def test_configuration_without_a_key_is_refused(config):
     config.active_group.using_address = ""
     with pytest.raises(NexusError) as caught:
         network_and_key(config)
@@ -169,7 +169,7 @@ def test_a_configuration_without_a_key_is_refused(config):
 
 
 @pytest.mark.parametrize("value", [None, 7, object()])
-def test_what_is_no_configuration_is_refused(value):
+def test_other_objects_are_refused_as_configuration(value):
     with pytest.raises(UsageError) as caught:
         network_and_key(value)
     assert caught.value.code == "pysui_config_invalid"

@@ -22,14 +22,14 @@ def test_environments_are_networks_with_the_faucets_of_the_cli(tmp_path, sui_fil
     assert private == Network("private", "https://sui.example.com", has_profile=True)
 
 
-def test_a_key_is_found_with_its_alias(tmp_path, sui_files):
+def test_key_is_found_with_its_alias(tmp_path, sui_files):
     files = SuiFiles(sui_files(tmp_path))
     (account,) = files.accounts
     assert (account.alias, str(account.address)) == ("ruby", ADDRESS)
     assert str(files.key(account.address).address) == ADDRESS
 
 
-def test_the_keystore_may_be_elsewhere(tmp_path, sui_files):
+def test_keystore_may_be_in_another_folder(tmp_path, sui_files):
     folder = sui_files(tmp_path)
     moved = tmp_path / "moved.keystore"
     (folder / "sui.keystore").rename(moved)
@@ -40,7 +40,7 @@ def test_the_keystore_may_be_elsewhere(tmp_path, sui_files):
     assert [account.alias for account in SuiFiles(folder).accounts] == ["ruby"]
 
 
-def test_reading_changes_nothing(tmp_path, sui_files):
+def test_reading_changes_no_files(tmp_path, sui_files):
     folder = sui_files(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     files = SuiFiles(folder)
@@ -49,7 +49,7 @@ def test_reading_changes_nothing(tmp_path, sui_files):
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_who_has_no_such_folder_has_nothing(tmp_path):
+def test_missing_folder_has_no_networks_and_keys(tmp_path):
     files = SuiFiles(tmp_path / "sui_config")
     assert (files.networks, files.accounts) == ((), ())
 
@@ -57,7 +57,7 @@ def test_who_has_no_such_folder_has_nothing(tmp_path):
 @pytest.mark.parametrize(
     "text", ["envs: 3", "envs: [{alias: a}]", "keystore: [", "just text", "keystore: {File: 7}"]
 )
-def test_a_malformed_file_is_named(tmp_path, text):
+def test_malformed_file_is_named_in_the_error(tmp_path, text):
     (tmp_path / "client.yaml").write_text(text)
     with pytest.raises(ValidationError) as caught:
         assert SuiFiles(tmp_path).networks

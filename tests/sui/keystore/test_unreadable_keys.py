@@ -1,4 +1,4 @@
-"""One entry that cannot be read hides no other key, and no secret is shown."""
+"""An unreadable entry hides no other key and shows no secret."""
 
 import json
 
@@ -15,17 +15,17 @@ def key(number):
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_a_keystore_entry_that_cannot_be_read_is_named_by_its_number(tmp_path, bad):
+def test_unreadable_keystore_entry_is_named_by_its_number(tmp_path, bad):
     path = tmp_path / "sui.keystore"
     path.write_text(json.dumps([key(1).to_keystore(), bad, key(2).to_keystore()]))
     wallet = Wallet(path)
-    assert [each.address for each in wallet.accounts()] == [key(1).address, key(2).address]
+    assert [account.address for account in wallet.accounts()] == [key(1).address, key(2).address]
     (error,) = wallet.unreadable
     assert error.message.startswith(f"{path}: entry 2: ")
     assert not bad or str(bad) not in error.message.removeprefix(str(path))
 
 
-def test_an_entry_that_cannot_be_read_survives_every_change(tmp_path):
+def test_unreadable_entry_survives_every_change(tmp_path):
     path = tmp_path / "sui.keystore"
     path.write_text(json.dumps([key(1).to_keystore(), "AAAA"]))
     wallet = Wallet(path)
@@ -35,7 +35,7 @@ def test_an_entry_that_cannot_be_read_survives_every_change(tmp_path):
     assert len(Wallet(path).unreadable) == 1
 
 
-def test_no_other_key_signs_when_the_active_one_cannot_be_read(tmp_path):
+def test_signer_fails_when_the_active_key_is_unreadable(tmp_path):
     path = tmp_path / "sui.keystore"
     wallet = Wallet(path)
     wallet.add(key(1), "one")
@@ -48,7 +48,7 @@ def test_no_other_key_signs_when_the_active_one_cannot_be_read(tmp_path):
     assert Wallet(path).signer("one").address == key(1).address
 
 
-def test_an_encrypted_key_that_cannot_be_read_hides_no_other(tmp_path):
+def test_unreadable_encrypted_key_hides_no_other(tmp_path):
     path = tmp_path / "sui.keystore"
     wallet = Wallet(path, lambda _: "a passphrase")
     wallet.add(key(1), "one", passphrase="a passphrase")
@@ -62,7 +62,7 @@ def test_an_encrypted_key_that_cannot_be_read_hides_no_other(tmp_path):
     assert broken in json.loads(place.read_text())
 
 
-def test_a_pysui_key_that_cannot_be_read_is_named_by_its_alias(tmp_path):
+def test_unreadable_pysui_key_is_named_by_its_alias(tmp_path):
     document = {
         "groups": [
             {
@@ -77,20 +77,20 @@ def test_a_pysui_key_that_cannot_be_read_is_named_by_its_alias(tmp_path):
     }
     (tmp_path / "PysuiConfig.json").write_text(json.dumps(document))
     files = PysuiFiles(tmp_path)
-    assert [each.alias for each in files.accounts] == ["good"]
+    assert [account.alias for account in files.accounts] == ["good"]
     (error,) = files.unreadable
     assert f"{tmp_path}/PysuiConfig.json: the key bad of the group sui_grpc_config" in error.message
 
 
 @pytest.mark.parametrize("text", ["0x" + "ab" * 32, "AB" * 32, "0x00" + "ab" * 32, "0x12"])
-def test_a_hexadecimal_key_is_refused_as_such(text):
+def test_hexadecimal_key_is_refused_with_a_hint(text):
     with pytest.raises(ValidationError) as caught:
         KeyPair.parse(text)
     assert "it is hexadecimal" in caught.value.message
     assert text not in str(caught.value)
 
 
-def test_a_known_key_keeps_its_alias_and_says_so(tmp_path):
+def test_known_key_keeps_its_alias_and_is_reported(tmp_path):
     wallet = Wallet(tmp_path / "sui.keystore")
     wallet.add(key(1), "mine")
     with pytest.raises(UsageError) as caught:

@@ -24,15 +24,15 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_missing_file_is_an_empty_wallet_and_nothing_is_written(path):
+def test_missing_file_is_an_empty_wallet_and_nothing_is_written(path):
     wallet = Wallet(path)
     assert wallet.accounts() == ()
     assert not path.exists()
-    with pytest.raises(NotFoundError, match="has no key"):
+    with pytest.raises(NotFoundError, match="does not have a key"):
         wallet.account()
 
 
-def test_the_keystore_is_the_list_that_the_sui_command_line_reads(path):
+def test_keystore_has_the_list_format_of_the_sui_cli(path):
     Wallet(path).add(KeyPair.parse(SUIPRIVKEY), "alice")
     assert json.loads(path.read_text()) == [ENTRY]
     assert json.loads(path.with_suffix(".aliases").read_text()) == [
@@ -46,7 +46,7 @@ def _public_key():
     return b64encode(b"\0" + KeyPair.parse(SUIPRIVKEY).public_key).decode()
 
 
-def test_a_keystore_of_the_sui_command_line_is_read_with_its_aliases(path):
+def test_keystore_of_the_sui_cli_is_read_with_its_aliases(path):
     path.parent.mkdir()
     path.write_text(json.dumps([ENTRY]))
     alias = {"alias": "festive-ruby", "public_key_base64": _public_key()}
@@ -56,7 +56,7 @@ def test_a_keystore_of_the_sui_command_line_is_read_with_its_aliases(path):
     assert account.active
 
 
-def test_every_file_of_a_wallet_is_readable_for_its_owner_alone(path):
+def test_wallet_files_are_private(path):
     Wallet(path).new("alice")
     files = [path, path.with_suffix(".aliases"), path.with_suffix(".active")]
     assert [mode(file) for file in files] == [0o600] * 3
@@ -64,13 +64,13 @@ def test_every_file_of_a_wallet_is_readable_for_its_owner_alone(path):
     assert not Wallet(path).exposed
 
 
-def test_a_keystore_that_others_may_read_is_reported(path):
+def test_exposed_keystore_is_reported(path):
     Wallet(path).new("alice")
     path.chmod(0o644)
     assert Wallet(path).exposed
 
 
-def test_a_new_key_comes_back_from_its_mnemonic(path):
+def test_new_key_is_restored_from_its_mnemonic(path):
     for scheme in (
         SignatureScheme.ED25519,
         SignatureScheme.SECP256K1,
@@ -81,13 +81,13 @@ def test_a_new_key_comes_back_from_its_mnemonic(path):
         assert account.scheme is scheme
 
 
-def test_the_mnemonic_is_kept_nowhere(path):
+def test_mnemonic_is_not_stored(path):
     _, mnemonic = Wallet(path).new()
     kept = "".join(file.read_text() for file in path.parent.iterdir())
     assert not any(f" {word} " in kept for word in mnemonic.split())
 
 
-def test_the_first_key_is_active_until_another_one_is_chosen(path):
+def test_first_key_is_active_until_another_is_chosen(path):
     first, _ = Wallet(path).new("first")
     second, _ = Wallet(path).new("second")
     assert Wallet(path).account().address == first.address
@@ -95,7 +95,7 @@ def test_the_first_key_is_active_until_another_one_is_chosen(path):
     assert Wallet(path).account().address == second.address
 
 
-def test_removing_the_active_key_makes_the_next_one_active(path):
+def test_removing_the_active_key_activates_the_next(path):
     wallet = Wallet(path)
     wallet.new("first")
     wallet.new("second")
@@ -104,7 +104,7 @@ def test_removing_the_active_key_makes_the_next_one_active(path):
     assert wallet.account().alias == "second"
 
 
-def test_an_account_is_found_by_alias_and_by_address(path):
+def test_account_is_found_by_alias_and_by_address(path):
     wallet = Wallet(path)
     wallet.add(KeyPair.parse(SUIPRIVKEY), "alice")
     assert wallet.account("alice") == wallet.account(ADDRESS)
@@ -120,20 +120,20 @@ def test_adding_a_key_twice_keeps_one_entry_and_its_alias(path):
     assert [account.alias for account in wallet.accounts()] == ["alice"]
 
 
-def test_an_exported_key_is_the_one_that_was_imported(path):
+def test_exported_key_equals_the_imported_key(path):
     wallet = Wallet(path)
     wallet.add(KeyPair.parse(ENTRY))
     assert wallet.export() == SUIPRIVKEY
 
 
-def test_two_wallets_on_one_file_do_not_lose_each_others_keys(path):
+def test_two_wallets_on_one_file_keep_both_changes(path):
     one, other = Wallet(path), Wallet(path)
     one.new("one")
     other.new("other")
     assert {account.alias for account in Wallet(path).accounts()} == {"one", "other"}
 
 
-def test_an_alias_names_one_account(path):
+def test_alias_is_unique(path):
     wallet = Wallet(path)
     wallet.new("alice")
     with pytest.raises(UsageError, match="belongs to your key"):
@@ -142,13 +142,13 @@ def test_an_alias_names_one_account(path):
 
 
 @pytest.mark.parametrize("alias", ["1st", "two words", "x" * 65, "a/b"])
-def test_an_alias_is_a_word(path, alias):
+def test_alias_has_a_restricted_format(path, alias):
     with pytest.raises(ValidationError) as caught:
         Wallet(path).new(alias)
     assert caught.value.code == "alias_invalid"
 
 
-def test_a_renamed_account_keeps_its_key(path):
+def test_renamed_account_keeps_its_key(path):
     wallet = Wallet(path)
     account, _ = wallet.new("alice")
     wallet.rename("alice", "anna")
@@ -156,7 +156,7 @@ def test_a_renamed_account_keeps_its_key(path):
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "7"])
-def test_a_broken_keystore_is_refused_and_left_alone(path, text):
+def test_malformed_keystore_is_refused_and_not_changed(path, text):
     path.parent.mkdir()
     path.write_text(text)
     with pytest.raises(ValidationError):
@@ -164,7 +164,7 @@ def test_a_broken_keystore_is_refused_and_left_alone(path, text):
     assert path.read_text() == text
 
 
-def test_a_wallet_never_prints_its_keys(path):
+def test_wallet_representation_hides_its_keys(path):
     wallet = Wallet(path)
     wallet.add(KeyPair.parse(SUIPRIVKEY))
     printed = f"{wallet!r} {wallet.accounts()!r} {wallet.signer()!r}"
@@ -172,7 +172,7 @@ def test_a_wallet_never_prints_its_keys(path):
     assert SUIPRIVKEY not in printed
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
+def test_failed_write_keeps_the_old_file(tmp_path):
     path = tmp_path / "file"
     write_private(path, "old")
     with pytest.raises(UnicodeEncodeError):
@@ -181,7 +181,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_misspelt_alias_gets_a_suggestion(path):
+def test_misspelt_alias_gets_a_suggestion(path):
     wallet = Wallet(path)
     wallet.new("publisher")
     with pytest.raises(NotFoundError) as caught:

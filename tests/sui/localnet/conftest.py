@@ -6,7 +6,7 @@ import pytest
 
 
 class Wire(asyncio.Transport):
-    """A transport without a socket: keeps what is written, and knows whether it is to read."""
+    """A transport without a socket that stores written data and its reading state."""
 
     def __init__(self):
         super().__init__()

@@ -20,7 +20,7 @@ async def health(localnet):
         return (await http.get(f"{localnet.url}/health")).json()
 
 
-async def test_a_network_responds_from_start_to_stop():
+async def test_network_responds_between_start_and_stop():
     localnet = Localnet()
     await localnet.start()
     assert (await health(localnet))["status"] == "ok"
@@ -29,7 +29,7 @@ async def test_a_network_responds_from_start_to_stop():
         await health(localnet)
 
 
-async def test_stopping_twice_is_harmless_and_starting_again_is_a_new_network():
+async def test_second_stop_does_nothing_and_second_start_creates_a_new_network():
     localnet = Localnet()
     async with localnet:
         first = localnet.node.chain_id
@@ -38,13 +38,13 @@ async def test_stopping_twice_is_harmless_and_starting_again_is_a_new_network():
         assert localnet.node.chain_id != first
 
 
-async def test_a_stopped_network_says_that_it_is_stopped():
+async def test_stopped_network_raises_localnet_stopped():
     with pytest.raises(NotNowError) as caught:
         Localnet().fund(BOB, 1)
     assert caught.value.code == "localnet_stopped"
 
 
-async def test_a_running_network_is_not_started_again():
+async def test_second_start_of_a_running_network_is_refused():
     async with Localnet() as localnet:
         with pytest.raises(NotNowError) as caught:
             await localnet.start()
@@ -52,7 +52,7 @@ async def test_a_running_network_is_not_started_again():
         assert (await health(localnet))["status"] == "ok"
 
 
-async def test_a_port_that_is_taken_is_reported():
+async def test_port_in_use_is_reported():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -61,28 +61,30 @@ async def test_a_port_that_is_taken_is_reported():
     assert caught.value.code == "port_unavailable"
 
 
-async def test_two_networks_live_side_by_side():
+async def test_two_networks_run_side_by_side():
     async with Localnet() as first, Localnet() as second:
         assert first.port != second.port
         assert first.node.chain_id != second.node.chain_id
 
 
-async def test_money_and_time_come_from_outside():
+async def test_fund_and_advance_clock_change_the_network():
     async with Localnet() as localnet:
         executed = localnet.fund(BOB, 5)
-        assert [each.amount for each in executed.balance_changes if each.address == BOB] == [5]
+        assert [change.amount for change in executed.balance_changes if change.address == BOB] == [
+            5
+        ]
         before = localnet.node.now_ms()
         assert localnet.advance_clock(DAY_MS) >= before + DAY_MS
 
 
-async def test_epochs_and_randomness_come_from_outside():
+async def test_advance_epoch_and_seed_randomness_change_the_network():
     async with Localnet() as localnet:
         localnet.seed_randomness(b"seed")
         assert [localnet.advance_epoch() for _ in range(2)] == [1, 2]
         assert localnet.node.environment.epoch == 2
 
 
-async def test_a_snapshot_is_returned_to():
+async def test_revert_returns_to_a_snapshot():
     async with Localnet() as localnet:
         snapshot = localnet.snapshot()
         for _ in range(2):
@@ -104,14 +106,14 @@ async def test_state_outlives_the_network(tmp_path):
         assert trace.commands[1].arguments[1].value.content == BOB
 
 
-async def test_state_belongs_to_one_network_at_a_time(tmp_path):
+async def test_state_is_locked_by_one_network_at_a_time(tmp_path):
     async with Localnet(state=tmp_path):
         with pytest.raises(NotNowError) as caught:
             await Localnet(state=tmp_path).start()
     assert caught.value.code == "state_locked"
 
 
-async def test_a_failed_start_lets_the_state_go(tmp_path):
+async def test_failed_start_releases_the_state(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -121,7 +123,7 @@ async def test_a_failed_start_lets_the_state_go(tmp_path):
         assert localnet.node.ledger.latest.number == 0
 
 
-async def test_stopping_ends_connections_that_are_open():
+async def test_stop_ends_open_connections():
     async with Localnet() as localnet:
         reader, writer = await asyncio.open_connection("127.0.0.1", localnet.port)
         writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -132,7 +134,7 @@ async def test_stopping_ends_connections_that_are_open():
     await writer.wait_closed()
 
 
-def test_a_program_that_is_not_async_uses_a_network_in_a_thread():
+def test_threaded_localnet_serves_a_synchronous_program():
     with ThreadedLocalnet() as localnet:
         snapshot = localnet.snapshot()
         localnet.fund(BOB, 5)
@@ -151,7 +153,7 @@ def test_a_program_that_is_not_async_uses_a_network_in_a_thread():
         assert httpx.get(f"{localnet.url}/health").json()["checkpoint"] == 0
 
 
-def test_a_thread_that_cannot_start_says_why(tmp_path):
+def test_threaded_localnet_raises_the_error_of_a_failed_start(tmp_path):
     with ThreadedLocalnet(state=tmp_path), pytest.raises(NotNowError):
         ThreadedLocalnet(state=tmp_path).__enter__()
 
@@ -172,7 +174,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_a_network_in_peace():
+def test_keyboard_interrupt_stops_the_network_cleanly():
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
@@ -182,7 +184,7 @@ def test_an_interrupt_ends_a_network_in_peace():
     assert (out, err, program.returncode) == ("goodbye\n", "", 0)
 
 
-def test_the_room_is_imported_without_the_server():
+def test_package_is_imported_without_the_server():
     program = (
         "import sys, nexus_tools.sui.localnet;"
         "assert not {'h2', 'grpc', 'google.protobuf'} & set(sys.modules)"

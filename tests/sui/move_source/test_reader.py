@@ -1,4 +1,4 @@
-"""Sources of all styles are read, and what is no Move does no harm."""
+"""Sources of all styles are parsed, and invalid text does no harm."""
 
 from pathlib import Path
 
@@ -23,19 +23,19 @@ def items(source):
 # --- Tokens
 
 
-def test_comments_are_no_tokens_and_block_comments_nest():
+def test_comments_are_skipped_and_block_comments_nest():
     source = "a /* b /* c */ // d */ e // f\n/// g\nh ////i"
     assert [token.text for token in tokens_of(source)] == ["a", "e", "h"]
 
 
-def test_what_stands_in_a_string_is_no_code():
+def test_string_content_is_not_code():
     source = r'const A: vector<u8> = b"fun \" f() { /* //"; const B: vector<u8> = x"00";'
     module = items(source)
     assert [constant.name for constant in module.constants] == ["A", "B"]
     assert module.constants[0].value == (r'b"fun \" f() { /* //"',)
 
 
-def test_a_documenting_comment_belongs_to_the_token_behind_it():
+def test_doc_comment_belongs_to_next_token():
     a, b = tokens_of("/// One.\n///   Two.\n\n/// Three.\na /** x\n * y\n */ b")
     assert a.doc == "One.\n  Two.\nThree."
     assert b.doc == "x\ny"
@@ -43,7 +43,7 @@ def test_a_documenting_comment_belongs_to_the_token_behind_it():
     assert tokens_of("/*** no ***/ //// no\na")[0].doc == ""
 
 
-def test_a_token_has_its_place():
+def test_token_has_its_position():
     source = "module a::m;\n\n  fun f() {}"
     token = only(source).functions[0].name_token
     assert source[token.start : token.end] == "f"
@@ -65,11 +65,11 @@ def test_a_token_has_its_place():
         ("", []),
     ],
 )
-def test_modules_are_found_in_all_their_forms(source, names):
+def test_modules_are_found_in_all_forms(source, names):
     assert [(module.address, module.name) for module in read_modules(source)] == names
 
 
-def test_a_module_has_its_comment_and_its_attributes():
+def test_module_has_doc_and_attributes():
     module = only("/// What it is.\n#[allow(unused), test_only]\nmodule a::m { }")
     assert module.doc == "What it is."
     assert [attribute.name for attribute in module.attributes] == ["allow", "test_only"]
@@ -78,7 +78,7 @@ def test_a_module_has_its_comment_and_its_attributes():
 # --- Types
 
 
-def test_structs_have_fields_parameters_and_comments():
+def test_structs_have_fields_parameters_and_docs():
     module = items(
         """
         /// A pool.
@@ -112,17 +112,17 @@ def test_structs_have_fields_parameters_and_comments():
     assert (empty.fields, nothing.fields) == ((), ())
 
 
-def test_a_struct_of_nameless_fields_may_end_without_a_semicolon():
+def test_positional_struct_may_end_without_semicolon():
     source = (
         "module a::b;\npublic struct V3()\nconst E: u64 = 0;\nstruct P(u8) has copy;\nfun f() {}"
     )
     (module,) = read_modules(source)
-    assert [(each.name, each.abilities) for each in module.structs] == [
+    assert [(item.name, item.abilities) for item in module.structs] == [
         ("V3", ()),
         ("P", ("copy",)),
     ]
-    assert [each.name for each in module.constants] == ["E"]
-    assert [each.name for each in module.functions] == ["f"]
+    assert [item.name for item in module.constants] == ["E"]
+    assert [item.name for item in module.functions] == ["f"]
 
 
 def test_enums_have_variants_of_all_kinds():
@@ -201,8 +201,8 @@ def test_parameters_have_names_and_types():
         """
     ).functions
     assert function.type_parameters == ("A", "B")
-    assert [each.name for each in function.parameters][:4] == ["self", "_", "type", "pairs"]
-    assert [each.type for each in function.parameters][:4] == [
+    assert [item.name for item in function.parameters][:4] == ["self", "_", "type", "pairs"]
+    assert [item.type for item in function.parameters][:4] == [
         "&mut Pool<A, B>",
         "&Cap",
         "u8",
@@ -212,7 +212,7 @@ def test_parameters_have_names_and_types():
     assert function.returns == "(Coin<A>, vector<u8>)"
 
 
-def test_bodies_are_passed_over_whatever_is_in_them():
+def test_function_bodies_are_skipped():
     module = items(
         """
         fun first() {
@@ -236,16 +236,16 @@ def test_bodies_are_passed_over_whatever_is_in_them():
     assert failure.arguments == (("abort_code", ("EBad",)), ("location", ("a", "::", "b")))
 
 
-def test_our_own_sources_are_read_whole():
+def test_own_sources_are_read_completely():
     for path in (ROOT / "move" / "nexus_tools" / "sources").glob("*.move"):
         module = only(path.read_text())
         assert module.name == path.stem
         assert module.doc
-        shipped = [each for each in module.functions if not each.attributes]
-        assert all(each.doc for each in shipped if each.visibility == "public")
+        shipped = [item for item in module.functions if not item.attributes]
+        assert all(item.doc for item in shipped if item.visibility == "public")
 
 
-# --- What is no Move
+# --- Invalid sources
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_our_own_sources_are_read_whole():
         "public fun f() {}",
     ],
 )
-def test_what_is_broken_is_read_as_far_as_it_goes(source):
+def test_invalid_source_is_read_as_far_as_possible(source):
     read_modules(source)
 
 
@@ -280,5 +280,5 @@ _PIECES = (
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=60))
-def test_no_text_makes_the_reader_fail(pieces):
+def test_reader_never_fails(pieces):
     read_modules("module a::m;" + " ".join(pieces))

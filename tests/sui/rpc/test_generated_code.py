@@ -1,6 +1,7 @@
-"""What is read from pysui's source is what pysui itself says of its classes at run time.
+"""Definitions read from pysui's source equal those of pysui's own classes at run time.
 
-What it does not say, which enums the `.proto` files nest, is as in github.com/MystenLabs/sui-apis.
+The classes do not show which enums the `.proto` files nest; that is as in
+github.com/MystenLabs/sui-apis.
 """
 
 import dataclasses
@@ -71,7 +72,7 @@ def enum_classes():
 
 
 def type_name(field):
-    """As betterproto2 calls types: the name in a .proto file, in lower case."""
+    """Return betterproto2's name of a type: the name in a .proto file, in lower case."""
     names = {
         getattr(FieldDescriptor, name): name.removeprefix("TYPE_").lower()
         for name in dir(FieldDescriptor)
@@ -82,7 +83,7 @@ def type_name(field):
 
 
 @pytest.mark.parametrize("name", message_classes())
-def test_a_message_has_the_fields_that_its_class_has(messages, name):
+def test_message_has_the_fields_of_its_class(messages, name):
     expected = {}
     for field in dataclasses.fields(getattr(v2, name)):
         meta = field.metadata["betterproto"]
@@ -104,7 +105,7 @@ def test_a_message_has_the_fields_that_its_class_has(messages, name):
 
 
 def enum_class(enum):
-    """The class for an enum: its name follows that of the message in which it is nested."""
+    """Return the class of an enum; its name follows that of the enclosing message."""
     inside = enum.containing_type
     return getattr(v2, enum.name if inside is None else f"{inside.name}{enum.name}")
 
@@ -116,7 +117,7 @@ def all_enums(messages):
         yield from message.enum_types
 
 
-def test_every_enum_has_the_names_and_numbers_that_its_class_has(messages):
+def test_enums_have_the_names_and_numbers_of_their_classes(messages):
     found = {enum_class(enum).__name__: enum for enum in all_enums(messages)}
     assert found.keys() == set(enum_classes())
     for name, enum in found.items():
@@ -124,7 +125,7 @@ def test_every_enum_has_the_names_and_numbers_that_its_class_has(messages):
         assert {value.name: value.number for value in enum.values} == expected
 
 
-def test_enums_are_nested_where_the_proto_files_nest_them(messages):
+def test_enums_are_nested_as_in_the_proto_files(messages):
     file = messages.pool.FindFileByName("sui/rpc/v2.proto")
     nested = {
         name: set(message.enum_types_by_name)
@@ -135,7 +136,7 @@ def test_enums_are_nested_where_the_proto_files_nest_them(messages):
     assert set(file.enum_types_by_name) == ENUMS_OF_THEIR_OWN
 
 
-def test_bytes_of_a_message_mean_the_same_to_both(messages):
+def test_encoded_messages_are_compatible_with_pysui(messages):
     theirs = v2.Object(
         object_id="0x6",
         version=2**63,
@@ -151,9 +152,13 @@ def test_bytes_of_a_message_mean_the_same_to_both(messages):
     assert v2.Object.parse(ours.SerializeToString()) == theirs
 
 
-def test_procedures_are_those_of_sui_and_say_whether_they_stream(messages):
-    sui = {path: each for path, each in messages.procedures.items() if path.startswith("/sui.")}
-    streaming = {path for path, each in sui.items() if each.streaming}
+def test_procedures_are_those_of_sui_with_their_streaming(messages):
+    sui = {
+        path: procedure
+        for path, procedure in messages.procedures.items()
+        if path.startswith("/sui.")
+    }
+    streaming = {path for path, procedure in sui.items() if procedure.streaming}
     assert len(sui) == 27 + 3
     assert {path.rpartition("/")[2] for path in streaming} == {
         "ListCheckpoints",

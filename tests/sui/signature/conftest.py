@@ -1,4 +1,4 @@
-"""Members that sign, by keys of `cryptography`."""
+"""Signing members, with keys of `cryptography`."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Key:
         return MultiSigMember(self.scheme, self.public, weight)
 
     def part(self, message):
-        """The 64 bytes of a signature."""
+        """Return the 64 bytes of a signature."""
         digest = blake2b256(message)
         if self.scheme == 0:
             return self.key.sign(digest)
@@ -56,5 +56,5 @@ def make_key():
 
 @pytest.fixture
 def keys(make_key):
-    """One of each scheme."""
+    """Return one key of each scheme."""
     return [make_key(scheme, 7 + scheme) for scheme in range(3)]

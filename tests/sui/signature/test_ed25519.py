@@ -1,5 +1,6 @@
-"""ZIP 215 by "Taming the many EdDSAs" (eprint.iacr.org/2020/1244): tables 6b and 6c, and table 5
-for what a verifier of ZIP 215 says of them; RFC 8032, section 7.1.
+"""ZIP 215 by "Taming the many EdDSAs" (eprint.iacr.org/2020/1244).
+
+Tables 6b and 6c, and table 5 for the verdicts of a ZIP 215 verifier; also RFC 8032, section 7.1.
 """
 
 import pytest
@@ -139,24 +140,24 @@ def verifies(key, signature, message):
 @pytest.mark.parametrize(
     ("message", "key", "signature", "valid"), EDGE_CASES, ids=map(str, range(len(EDGE_CASES)))
 )
-def test_the_edge_cases_are_decided_as_zip_215_says(message, key, signature, valid):
+def test_edge_cases_follow_zip_215(message, key, signature, valid):
     assert verifies(key, signature, message) is valid
 
 
 @pytest.mark.parametrize("key", SMALL_ORDER)
-def test_with_a_key_and_a_nonce_of_small_order_and_no_s_every_message_is_signed(key):
+def test_small_order_key_and_nonce_with_zero_s_sign_every_message(key):
     for nonce in SMALL_ORDER:
         assert verifies(key, nonce + "00" * 32, "5a63617368")
 
 
-def test_the_third_vector_of_the_rfc_verifies_and_no_change_of_it():
+def test_third_rfc_vector_verifies_and_its_changes_do_not():
     assert verifies(RFC_KEY, RFC_SIGNATURE, "af82")
     assert not verifies(RFC_KEY, RFC_SIGNATURE, "af83")
     assert not verifies(COFACTORED_KEY, RFC_SIGNATURE, "af82")
     assert not verifies(RFC_KEY, RFC_SIGNATURE[:-2] + "0b", "af82")
 
 
-def test_a_y_without_a_point_is_neither_key_nor_nonce():
+def test_y_without_a_point_is_neither_key_nor_nonce():
     # 2 is not the y of a point: (4 - 1) / (4 d + 1) is no square.
     nowhere = "02" + "00" * 31
     assert not verifies(nowhere, RFC_SIGNATURE, "af82")
@@ -164,5 +165,5 @@ def test_a_y_without_a_point_is_neither_key_nor_nonce():
 
 
 @pytest.mark.parametrize(("key", "signature"), [("", "00" * 64), ("00" * 32, "00" * 63)])
-def test_what_has_a_wrong_length_does_not_verify(key, signature):
+def test_wrong_lengths_do_not_verify(key, signature):
     assert not verifies(key, signature, "")

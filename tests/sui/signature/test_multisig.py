@@ -1,5 +1,6 @@
-"""Multisigs by the vectors of MystenLabs' sui (`multisig_tests.rs`), ts-sdks and sui-rust-sdk;
-texts of refusals by `sui-types/src/multisig.rs`.
+"""Multisigs by the vectors of MystenLabs' sui (`multisig_tests.rs`), ts-sdks and sui-rust-sdk.
+
+Error messages follow `sui-types/src/multisig.rs`.
 """
 
 import base64
@@ -83,9 +84,7 @@ def refusal(signature, message=MESSAGE):
 
 
 @pytest.mark.parametrize(("text", "message", "address"), GENUINE, ids=["rust", "typescript"])
-def test_a_genuine_multisig_verifies_has_its_address_and_is_written_as_it_was(
-    text, message, address
-):
+def test_genuine_multisig_verifies_with_its_address_and_bytes(text, message, address):
     data = base64.b64decode(text)
     signature = UserSignature.parse(data)
     signature.verify(message)
@@ -94,14 +93,14 @@ def test_a_genuine_multisig_verifies_has_its_address_and_is_written_as_it_was(
 
 
 @pytest.mark.parametrize(("text", "message", "address"), GENUINE, ids=["rust", "typescript"])
-def test_a_genuine_multisig_fits_no_other_message(text, message, address):
+def test_genuine_multisig_does_not_verify_another_message(text, message, address):
     signature = MultiSig.parse(base64.b64decode(text))
     assert refusal(signature, message + b"!").startswith(
         "Invalid sig for pk=AFriILSy9l6XfBLt5hV5/1FwtsIsAGFow3tefGGvAYCD address=0x"
     )
 
 
-def test_a_genuine_multisig_with_members_of_all_schemes_is_read():
+def test_genuine_multisig_with_members_of_all_schemes_is_parsed():
     data = base64.b64decode(WITH_PASSKEY)
     signature = MultiSig.parse(data)
     address = "0x10f58251fa90d7fd5510f99787ac5c5874fe29c033524ba0275f1ed793ed8598"
@@ -115,31 +114,31 @@ def test_a_genuine_multisig_with_members_of_all_schemes_is_read():
     )
 
 
-def test_members_of_zk_login_have_part_in_the_address():
+def test_zklogin_members_contribute_to_the_address():
     public_key = committee([zk_login_member(SEED), zk_login_member(SHORT_SEED)], 1)
     address = "0x77a9fbf3c695d78dd83449a81a9e70aa79a77dbfd6fb72037bf09201c12052cd"
     assert str(public_key.address()) == address
 
 
-def test_the_others_can_sign_for_a_multisig_with_a_member_of_zk_login(keys):
+def test_other_members_sign_for_a_multisig_with_a_zklogin_member(keys):
     public_key = committee([zk_login_member(SEED), keys[0].member()], 1)
     signed = MultiSig.combine(public_key, [keys[0].sign(MESSAGE)])
     UserSignature.parse(signed.encode()).verify(MESSAGE)
 
 
-def test_a_part_by_zk_login_is_refused_with_a_clear_sentence(keys):
+def test_zklogin_part_is_rejected_with_a_clear_message(keys):
     public_key = committee([zk_login_member(SEED), keys[0].member()], 1)
     part = MemberSignature(ZK_LOGIN, b"\5 whatever it is")
     assert refusal(MultiSig((part,), 0b01, public_key)).startswith("zkLogin is not supported")
 
 
-# --- Who signed
+# --- Signers
 
 
 @pytest.mark.parametrize(
     ("signers", "valid"), [([0], 0), ([1], 0), ([2], 1), ([0, 1], 1), ([0, 1, 2], 1), ([1, 2], 1)]
 )
-def test_the_weights_of_those_who_signed_have_to_reach_the_threshold(keys, signers, valid):
+def test_weights_of_signers_must_reach_the_threshold(keys, signers, valid):
     public_key = committee([key.member(1 + index) for index, key in enumerate(keys)], 3)
     signed = multisig(
         [keys[index] for index in signers], public_key, sum(1 << index for index in signers)
@@ -150,33 +149,33 @@ def test_the_weights_of_those_who_signed_have_to_reach_the_threshold(keys, signe
         assert refusal(signed) == f"Insufficient weight={1 + signers[0]} threshold=3"
 
 
-def test_signatures_stand_in_the_order_of_the_members(keys):
+def test_signatures_are_in_the_order_of_the_members(keys):
     public_key = committee([key.member() for key in keys], 2)
     assert refusal(multisig([keys[1], keys[0]], public_key, 0b011)) == "Invalid k1 pk bytes"
     assert refusal(multisig([keys[0], keys[1]], public_key, 0b110)) == "Invalid ed25519 pk bytes"
 
 
-def test_bits_beyond_the_members_or_beyond_ten_are_refused(keys):
+def test_bits_beyond_the_members_or_beyond_ten_are_rejected(keys):
     public_key = committee([key.member() for key in keys], 1)
     assert refusal(multisig([keys[0]], public_key, 0b1000)) == "Invalid public keys index"
     assert refusal(multisig([keys[0]], public_key, 1 << 10)) == "Invalid bitmap"
     assert refusal(multisig([keys[0]], public_key, 0)) == "Insufficient weight=0 threshold=1"
 
 
-def test_a_member_cannot_sign_twice(keys):
+def test_member_cannot_sign_twice(keys):
     public_key = committee([key.member() for key in keys], 2)
     assert refusal(multisig([keys[0], keys[0]], public_key, 0b001)) == (
         "Insufficient weight=1 threshold=2"
     )
 
 
-def test_there_are_at_least_one_and_at_most_as_many_signatures_as_members(keys):
+def test_number_of_signatures_is_between_one_and_the_members(keys):
     public_key = committee([keys[0].member()], 1)
     for signers in ([], [keys[0], keys[0]]):
         assert refusal(multisig(signers, public_key, 1)) == "Invalid number of signatures"
 
 
-def test_a_changed_signature_is_refused_with_the_key_that_it_does_not_fit(keys):
+def test_changed_signature_is_rejected_with_its_key(keys):
     public_key = committee([key.member() for key in keys], 1)
     signed = multisig([keys[2]], public_key, 0b100, MESSAGE + b"!")
     key = base64.b64encode(b"\2" + keys[2].public).decode()
@@ -187,11 +186,11 @@ def test_a_changed_signature_is_refused_with_the_key_that_it_does_not_fit(keys):
     )
 
 
-# --- Who may sign
+# --- Committees
 
 
 @pytest.mark.parametrize(("weights", "threshold"), [([1, 0], 1), ([1, 1], 0), ([1, 1], 3), ([], 1)])
-def test_weights_and_threshold_that_do_not_fit_are_refused(make_key, weights, threshold):
+def test_invalid_weights_and_thresholds_are_rejected(make_key, weights, threshold):
     members = [make_key(0, index).member(weight) for index, weight in enumerate(weights)]
     public_key = committee(members, threshold)
     assert refusal(multisig([make_key(0, 0)], public_key, 1)) == "Invalid multisig pubkey"
@@ -199,7 +198,7 @@ def test_weights_and_threshold_that_do_not_fit_are_refused(make_key, weights, th
         MultiSigPublicKey.of(public_key.members, threshold)
 
 
-def test_there_are_ten_members_at_most_and_no_key_twice(make_key):
+def test_multisig_has_at_most_ten_members_and_unique_keys(make_key):
     members = tuple(make_key(0, index).member(255) for index in range(11))
     assert MultiSigPublicKey.of(members[:10], 2550).threshold == 2550
     for wrong, threshold in ((members, 1), (members[:10], 2551), (members[:1] * 2, 1)):
@@ -208,17 +207,17 @@ def test_there_are_ten_members_at_most_and_no_key_twice(make_key):
         assert caught.value.code == "multisig_invalid"
 
 
-# --- Put together
+# --- Combination
 
 
-def test_signatures_of_members_are_combined_in_any_order(keys):
+def test_combine_accepts_signatures_in_any_order(keys):
     public_key = MultiSigPublicKey.of(tuple(key.member() for key in keys), 2)
     signed = MultiSig.combine(public_key, [keys[2].sign(MESSAGE), keys[0].sign(MESSAGE)])
     assert signed.bitmap == 0b101
     UserSignature.parse(signed.encode()).verify(MESSAGE)
 
 
-def test_too_few_double_and_foreign_signatures_are_not_combined(keys, make_key):
+def test_combine_refuses_missing_duplicate_and_foreign_signatures(keys, make_key):
     public_key = MultiSigPublicKey.of(tuple(key.member() for key in keys), 2)
     own, foreign = keys[0].sign(MESSAGE), make_key(0, 99).sign(MESSAGE)
     for signatures, code in (
@@ -232,14 +231,14 @@ def test_too_few_double_and_foreign_signatures_are_not_combined(keys, make_key):
 
 
 @pytest.mark.parametrize("place", [1, 2, 40, 66, 130, 200])
-def test_a_genuine_multisig_cut_short_is_malformed(place):
+def test_truncated_multisig_is_malformed(place):
     with pytest.raises(NotAllowedError) as caught:
         UserSignature.parse(base64.b64decode(BY_RUST)[:place])
     assert caught.value.code == "signature_malformed"
 
 
 @given(st.integers(1, 300), st.binary(min_size=1, max_size=3))
-def test_a_changed_multisig_is_refused_and_nothing_else_happens(place, noise):
+def test_changed_multisig_is_only_ever_rejected(place, noise):
     data = bytearray(base64.b64decode(WITH_PASSKEY))
     data[place : place + len(noise)] = noise
     with pytest.raises(NotAllowedError):

@@ -36,7 +36,7 @@ def text(scheme, key):
 
 
 def legacy(keys, parts, bitmap, threshold, schemes=None):
-    """A serialized signature; `parts` are the keys that signed."""
+    """Return a serialized signature; `parts` are the keys that signed."""
     schemes = schemes or [key.scheme for key in keys]
     signatures = b"".join(bytes([key.scheme]) + key.part(MESSAGE) for key in parts)
     members = b"".join(
@@ -46,7 +46,7 @@ def legacy(keys, parts, bitmap, threshold, schemes=None):
     return b"\3" + whole + bytes([len(keys)]) + members + struct.pack("<H", threshold)
 
 
-def test_a_genuine_legacy_multisig_is_read():
+def test_genuine_legacy_multisig_is_parsed():
     signature = MultiSig.parse(base64.b64decode(TWO_SIGNED))
     assert (signature.bitmap, signature.public_key.threshold) == (0b11, 2)
     assert [part.scheme for part in signature.signatures] == [0, 1]
@@ -55,7 +55,7 @@ def test_a_genuine_legacy_multisig_is_read():
     assert len(found) == 3
 
 
-def test_a_legacy_multisig_verifies_for_the_address_of_its_form_of_today(keys):
+def test_legacy_multisig_verifies_for_its_current_address(keys):
     signature = UserSignature.parse(legacy(keys, [keys[0], keys[2]], roaring(0, 2), 2))
     signature.verify(MESSAGE)
     today = MultiSig.combine(
@@ -64,7 +64,7 @@ def test_a_legacy_multisig_verifies_for_the_address_of_its_form_of_today(keys):
     assert UserSignature.parse(today.encode()).address() == signature.address()
 
 
-def test_a_number_that_is_there_twice_names_one_member(keys):
+def test_duplicate_number_names_one_member(keys):
     signature = UserSignature.parse(legacy(keys, [keys[0]], roaring(0, 0), 2))
     with pytest.raises(NotAllowedError, match="Insufficient weight=1 threshold=2"):
         signature.verify(MESSAGE)
@@ -82,11 +82,11 @@ def test_a_number_that_is_there_twice_names_one_member(keys):
     ],
     ids=["eleventh", "high", "cookie", "many", "short", "empty"],
 )
-def test_a_bitmap_that_names_no_member_is_malformed(keys, bitmap):
+def test_bitmap_without_a_valid_member_is_malformed(keys, bitmap):
     malformed(legacy(keys, [keys[0]], bitmap, 1))
 
 
-def test_a_key_of_zk_login_or_of_no_point_is_malformed(keys):
+def test_zklogin_key_or_invalid_point_is_malformed(keys):
     malformed(legacy(keys[:1], keys[:1], roaring(0), 1, [SignatureScheme.ZK_LOGIN]))
     malformed(legacy(keys[:1], keys[:1], roaring(0), 1, [SignatureScheme.SECP256K1]))
 

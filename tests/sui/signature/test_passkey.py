@@ -71,7 +71,7 @@ DATA = bytes.fromhex("49960de5880e8c687434170f6476605b8fe4aeb9a28632c7995cf3ba83
 
 
 def sized(data):
-    """BCS of bytes: their length in seven-bit groups in front."""
+    """Return bytes in BCS, after their length in seven-bit groups."""
     low, high = len(data) % 128, len(data) // 128
     return bytes([low | 128, high] if high else [low]) + data
 
@@ -91,7 +91,7 @@ def client_data(**changes):
 
 
 def assertion(text=None, *, data=DATA, flag=2, low=True, key=None, serialized_key=None):
-    """A serialized signature by a new passkey, whose answer is signed as WebAuthn says."""
+    """Return a serialized signature by a new passkey that follows WebAuthn's rules."""
     text = (client_data() if text is None else text).encode()
     key = key or ec.derive_private_key(0x7654321, ec.SECP256R1())
     signed = key.sign(data + hashlib.sha256(text).digest(), ec.ECDSA(SHA256()))
@@ -109,35 +109,35 @@ def refused(serialized, code, reason, message=MESSAGE):
 
 
 @pytest.mark.parametrize("name", GENUINE)
-def test_a_genuine_signature_fits_its_transaction_and_its_sender(name):
+def test_genuine_signature_verifies_its_transaction_and_sender(name):
     serialized, data = map(base64.b64decode, GENUINE[name])
     signature = UserSignature.parse(serialized)
     signature.verify(TRANSACTION_INTENT + data)
     assert signature.address() == TRANSACTION_DATA.decode(data).sender
 
 
-def test_a_genuine_signature_fits_no_other_transaction():
+def test_genuine_signature_does_not_verify_another_transaction():
     serialized, _ = map(base64.b64decode, GENUINE["iphone"])
     _, other = map(base64.b64decode, GENUINE["authenticator"])
     reason = "Signature is not valid: Invalid challenge"
     refused(serialized, "signature_invalid", reason, TRANSACTION_INTENT + other)
 
 
-def test_a_challenge_that_is_not_a_digest_is_refused():
+def test_challenge_that_is_not_a_digest_is_rejected():
     serialized = base64.b64decode(OLD_CHALLENGE)
     refused(serialized, "signature_malformed", "Invalid encoded challenge")
 
 
-def test_an_assertion_by_the_web_authentication_rules_verifies():
+def test_assertion_by_the_webauthn_rules_verifies():
     UserSignature.parse(assertion()).verify(MESSAGE)
     UserSignature.parse(assertion(client_data(more="members", crossOrigin=...))).verify(MESSAGE)
 
 
-def test_the_larger_s_is_refused():
+def test_larger_s_is_rejected():
     refused(assertion(low=False), "signature_invalid", "Signature is not valid: Fails to verify")
 
 
-def test_authenticator_data_that_was_not_signed_is_refused():
+def test_unsigned_authenticator_data_is_rejected():
     changed = assertion().replace(DATA, DATA[:-1] + b"\1")
     refused(changed, "signature_invalid", "Signature is not valid: Fails to verify")
 
@@ -163,23 +163,23 @@ def test_authenticator_data_that_was_not_signed_is_refused():
     ],
     ids=range(15),
 )
-def test_client_data_that_is_no_assertion_of_a_digest_is_refused(text, reason):
+def test_client_data_of_other_kinds_is_rejected(text, reason):
     refused(assertion(text), "signature_malformed", reason)
 
 
-def test_a_signature_of_another_curve_or_a_key_that_is_no_point_is_refused():
+def test_signature_of_another_curve_or_invalid_key_is_rejected():
     refused(assertion(flag=1), "signature_malformed", "Invalid signature scheme")
     no_point = assertion(serialized_key=b"\2" + b"\xff" * 32)
     refused(no_point, "signature_malformed", "Invalid r1 pk")
 
 
-def test_no_scalar_of_a_signature_is_zero():
+def test_zero_scalars_are_rejected():
     serialized = assertion()
     r = Passkey.parse(serialized).signature[:32]
     refused(serialized.replace(r, bytes(32)), "signature_malformed", "Invalid r1 sig")
 
 
-def test_a_passkey_is_a_member_of_a_multisig(keys):
+def test_passkey_can_be_a_multisig_member(keys):
     serialized = assertion()
     passkey = Passkey.parse(serialized)
     member = MultiSigMember(SignatureScheme.PASSKEY, passkey.public_key)
@@ -188,7 +188,7 @@ def test_a_passkey_is_a_member_of_a_multisig(keys):
     UserSignature.parse(together.encode()).verify(MESSAGE)
 
 
-def test_a_passkey_does_not_sign_for_another_member():
+def test_passkey_does_not_sign_for_another_member():
     stranger = assertion(key=ec.derive_private_key(0x1234, ec.SECP256R1()))
     member = MultiSigMember(SignatureScheme.PASSKEY, Passkey.parse(assertion()).public_key)
     committee = MultiSigPublicKey.of((member,), 1)

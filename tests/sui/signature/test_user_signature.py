@@ -53,7 +53,7 @@ R1_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
         ),
     ],
 )
-def test_a_key_has_the_address_that_the_sui_command_line_gives_it(scheme, public_key, address):
+def test_key_has_the_address_of_the_sui_cli(scheme, public_key, address):
     found = key_address(scheme, base64.b64decode(public_key))
     assert address is None or str(found) == address
 
@@ -71,7 +71,7 @@ DOCUMENTED_SIGNATURE = base64.b64decode(
 )
 
 
-def test_the_documented_signature_fits_the_documented_transaction():
+def test_documented_signature_verifies_the_documented_transaction():
     signature = UserSignature.parse(DOCUMENTED_SIGNATURE)
     signature.verify(TRANSACTION_INTENT + DOCUMENTED_TRANSACTION)
     sender = "0x04b497a916b4656609a7fa827a09184d6f47681d3ba74ce0d7a36c64b2b1f887"
@@ -79,13 +79,13 @@ def test_the_documented_signature_fits_the_documented_transaction():
 
 
 @pytest.mark.parametrize("place", [0, 40, 250])
-def test_a_signature_does_not_fit_another_transaction(place):
+def test_signature_does_not_verify_another_transaction(place):
     changed = bytearray(DOCUMENTED_TRANSACTION)
     changed[place] ^= 1
     refused(DOCUMENTED_SIGNATURE, TRANSACTION_INTENT + changed)
 
 
-def test_a_signature_does_not_fit_another_intent():
+def test_signature_does_not_verify_another_intent():
     refused(DOCUMENTED_SIGNATURE, b"\3\0\0" + DOCUMENTED_TRANSACTION)
 
 
@@ -118,8 +118,8 @@ def signatures():
     ]
 
 
-def test_the_ed25519_of_rfc_8032_is_used():
-    # RFC 8032, section 7.1, TEST 3 signs two bytes; its key is the one that is used here.
+def test_ed25519_follows_rfc_8032():
+    # RFC 8032, section 7.1, TEST 3 signs two bytes with this key.
     seed = "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7"
     public = "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"
     key = ed25519.Ed25519PrivateKey.from_private_bytes(bytes.fromhex(seed))
@@ -129,7 +129,7 @@ def test_the_ed25519_of_rfc_8032_is_used():
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_each_scheme_accepts_its_own_signature_and_no_changed_one(number):
+def test_schemes_accept_their_own_signatures_and_no_changed_ones(number):
     serialized = signatures()[number]
     UserSignature.parse(serialized).verify(MESSAGE)
     for place in (1, 33, 64):
@@ -143,11 +143,11 @@ def test_each_scheme_accepts_its_own_signature_and_no_changed_one(number):
     ("flag", "curve", "order"),
     [(1, ec.SECP256K1(), K1_ORDER), (2, ec.SECP256R1(), R1_ORDER)],
 )
-def test_the_other_signature_that_ecdsa_allows_is_refused(flag, curve, order):
+def test_second_ecdsa_signature_is_rejected(flag, curve, order):
     refused(ecdsa_signature(flag, curve, order, low=False))
 
 
-def test_a_public_key_that_is_no_point_is_refused():
+def test_public_key_that_is_not_a_point_is_rejected():
     serialized = bytearray(signatures()[1])
     serialized[65] = 0x07
     refused(serialized)
@@ -159,25 +159,25 @@ def test_a_public_key_that_is_no_point_is_refused():
     + [bytes([flag]) + bytes(97) for flag in (3, 4, 5, 6)],
     ids=bytes.hex,
 )
-def test_what_is_no_signature_of_a_user_is_refused(serialized):
+def test_other_bytes_are_rejected_as_user_signature(serialized):
     with pytest.raises(NotAllowedError) as caught:
         UserSignature.parse(serialized)
     assert caught.value.code == "signature_malformed"
 
 
 @given(st.sampled_from([0, 1, 2]), st.binary(min_size=64, max_size=64))
-def test_noise_is_never_a_valid_signature_of_an_honest_key(scheme, noise):
+def test_noise_is_never_a_valid_signature_of_a_key(scheme, noise):
     serialized = signatures()[scheme]
     refused(serialized[:1] + noise + serialized[65:])
 
 
 @given(st.integers(0, 7), st.binary(max_size=300))
-def test_noise_is_read_or_refused_and_nothing_else_happens(flag, noise):
+def test_noise_is_parsed_or_rejected(flag, noise):
     with suppress(NotAllowedError):
         UserSignature.parse(bytes([flag]) + noise).verify(MESSAGE)
 
 
-def test_a_key_that_is_no_point_is_named():
+def test_key_that_is_not_a_point_is_named_in_the_error():
     serialized = bytearray(signatures()[1])
     serialized[65] = 0x07
     with pytest.raises(NotAllowedError, match="Cannot parse pubkey"):

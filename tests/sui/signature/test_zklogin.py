@@ -25,7 +25,7 @@ GENUINE = (
 )
 
 
-def test_a_genuine_signature_is_read_and_refused_with_a_clear_sentence():
+def test_genuine_signature_is_parsed_and_rejected_with_a_clear_message():
     signature = UserSignature.parse(base64.b64decode(GENUINE))
     assert signature.scheme is SignatureScheme.ZK_LOGIN
     assert signature.authenticator.max_epoch == 10
@@ -35,7 +35,7 @@ def test_a_genuine_signature_is_read_and_refused_with_a_clear_sentence():
 
 
 @pytest.mark.parametrize("place", [1, 100, 500, -1])
-def test_a_signature_cut_short_is_malformed(place):
+def test_truncated_signature_is_malformed(place):
     with pytest.raises(NotAllowedError) as caught:
         UserSignature.parse(base64.b64decode(GENUINE)[:place])
     assert caught.value.code == "signature_malformed"

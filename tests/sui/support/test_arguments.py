@@ -1,4 +1,4 @@
-"""Public functions refuse what they do not take in words, before anything is sent."""
+"""Runtime checks of arguments of public functions."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -33,14 +33,14 @@ NETWORKS = ("at", "connect", "publish")  # of `Nexus`: a network may be a config
 
 
 class Nothing:
-    """What no function takes."""
+    """A type that no function accepts."""
 
 
 def parameters():
-    """Each parameter of each public function of the services, those that take anything left out."""
+    """Yield each parameter of each public function of the services, except those of any type."""
     for service in SERVICES:
         for name, function in inspect.getmembers(service, inspect.isroutine):
-            # The functions of `PackageClient` are those that verbs are made of.
+            # The functions of `PackageClient` are helpers of the service methods.
             if name.startswith("_") or function.__qualname__.startswith("PackageClient."):
                 continue
             for parameter in inspect.signature(function).parameters.values():
@@ -50,45 +50,49 @@ def parameters():
 
 
 def arguments(function, parameter):
-    """Arguments that can be bound, of which that parameter is none that the function takes."""
-    given, named = [], {}
-    for each in inspect.signature(function).parameters.values():
-        is_meant = each.name == parameter
-        if each.kind is each.VAR_POSITIONAL:
-            given += [Nothing()] * is_meant
-        elif each.kind is each.VAR_KEYWORD:
-            named |= {"more": Nothing()} if is_meant else {}
-        elif each.kind is each.KEYWORD_ONLY:
-            named |= {each.name: Nothing()} if is_meant or each.default is each.empty else {}
+    """Return arguments that bind, with an invalid value for this parameter."""
+    positional, keywords = [], {}
+    for candidate in inspect.signature(function).parameters.values():
+        is_meant = candidate.name == parameter
+        if candidate.kind is candidate.VAR_POSITIONAL:
+            positional += [Nothing()] * is_meant
+        elif candidate.kind is candidate.VAR_KEYWORD:
+            keywords |= {"more": Nothing()} if is_meant else {}
+        elif candidate.kind is candidate.KEYWORD_ONLY:
+            keywords |= (
+                {candidate.name: Nothing()}
+                if is_meant or candidate.default is candidate.empty
+                else {}
+            )
         else:
-            given.append(None if each.name == "self" else Nothing())
-    return given, named
+            positional.append(None if candidate.name == "self" else Nothing())
+    return positional, keywords
 
 
 @pytest.mark.parametrize(
     ("service", "name", "parameter"),
-    [pytest.param(*each, id=f"{each[0].__name__}.{each[1]}-{each[2]}") for each in parameters()],
+    [pytest.param(*case, id=f"{case[0].__name__}.{case[1]}-{case[2]}") for case in parameters()],
 )
-async def test_a_public_function_refuses_an_argument_of_another_type(service, name, parameter):
+async def test_public_functions_reject_arguments_of_wrong_type(service, name, parameter):
     function = getattr(service, name)
-    given, named = arguments(function, parameter)
+    positional, keywords = arguments(function, parameter)
 
     async def call():
-        called = function(*given, **named)
+        called = function(*positional, **keywords)
         return await called if inspect.isawaitable(called) else called
 
     with pytest.raises(UsageError) as caught:
         await call()
     assert caught.value.code == "argument_invalid"
-    assert " takes " in caught.value.message
+    assert ": expected " in caught.value.message
 
 
-# --- The mechanism
+# --- Unit tests
 
 
 @checks_arguments
 class Service:
-    """Takes what its functions say."""
+    """A service whose functions return their arguments."""
 
     async def takes(
         self,
@@ -97,45 +101,45 @@ class Service:
         share: float = 0.0,
         names: Sequence[str] = (),
         prices: Mapping[str, int] | None = None,
-        known: "Unknown | None" = None,  # noqa: F821 - a name for type checkers alone
+        known: "Unknown | None" = None,  # noqa: F821 - only for type checkers
         **rest: int,
     ) -> tuple[Any, ...]:
-        """Give all of it back."""
+        """Return all arguments."""
         return orders, amount_mist, share, names, prices, known, rest
 
     def waits(self, milliseconds: int) -> int:
-        """Give it back."""
+        """Return the argument."""
         return milliseconds
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"amount_mist": 0.5}, "a whole number from 0 to 2^64 - 1 as amount_mist, not 0.5"),
-        ({"amount_mist": True}, "not True"),
-        ({"amount_mist": -1}, "not -1"),
-        ({"amount_mist": 2**64}, "not 18446744073709551616"),
-        ({"share": "1"}, "a number as share, not '1'"),
-        ({"names": "lee"}, "a list of text as names, not 'lee'"),
-        ({"names": [1]}, "a list of text as names, not [1]"),
-        ({"prices": {"a": "1"}}, "a mapping of text to a whole number"),
-        ({"prices": {1: 1}}, "a mapping of text to a whole number"),
-        ({"other": "x"}, "a mapping of text to a whole number from 0 to 2^64 - 1 as rest"),
+        ({"amount_mist": 0.5}, "an integer from 0 to 2^64 - 1 for amount_mist, got 0.5"),
+        ({"amount_mist": True}, "got True"),
+        ({"amount_mist": -1}, "got -1"),
+        ({"amount_mist": 2**64}, "got 18446744073709551616"),
+        ({"share": "1"}, "a number for share, got '1'"),
+        ({"names": "lee"}, "a list of text for names, got 'lee'"),
+        ({"names": [1]}, "a list of text for names, got [1]"),
+        ({"prices": {"a": "1"}}, "a mapping of text to an integer"),
+        ({"prices": {1: 1}}, "a mapping of text to an integer"),
+        ({"other": "x"}, "a mapping of text to an integer from 0 to 2^64 - 1 for rest"),
     ],
 )
-async def test_a_function_says_what_it_takes(given, words):
+async def test_error_names_the_expected_type(given, words):
     with pytest.raises(UsageError) as caught:
         await Service().takes(**given)
     assert words in caught.value.message
 
 
-async def test_what_fits_is_taken():
-    fits = {"amount_mist": 2**64 - 1, "share": 1, "names": ["a"], "prices": {"a": 1}, "known": 5}
-    taken = await Service().takes("a", "b", **fits, more=1)
-    assert taken == (("a", "b"), *fits.values(), {"more": 1})
+async def test_valid_arguments_are_passed_on():
+    valid = {"amount_mist": 2**64 - 1, "share": 1, "names": ["a"], "prices": {"a": 1}, "known": 5}
+    result = await Service().takes("a", "b", **valid, more=1)
+    assert result == (("a", "b"), *valid.values(), {"more": 1})
 
 
-def test_a_function_that_is_not_async_refuses_at_once():
+def test_sync_function_raises_at_once():
     assert Service().waits(5) == 5
-    with pytest.raises(UsageError, match=r"waits takes .* as milliseconds, not 1\.5"):
+    with pytest.raises(UsageError, match=r"waits: expected .* for milliseconds, got 1\.5"):
         Service().waits(1.5)

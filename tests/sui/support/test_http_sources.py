@@ -1,4 +1,4 @@
-"""Which hosts and which origins of web pages a local server serves."""
+"""The hosts and web page origins that a local server accepts."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_pages_of_other_origins_are_refused(origin):
     assert "--allow-origin" in AllowedSources().refusal(HERE, origin)
 
 
-def test_named_hosts_and_origins_are_allowed_alone():
+def test_named_hosts_and_origins_replace_the_defaults():
     sources = AllowedSources.of(
         ["Net.example", "b.example:81", "c.example:*"], ["https://D.example/"]
     )

@@ -17,7 +17,7 @@ def _run(program):
     return done.stdout, done.stderr
 
 
-def test_nothing_is_told_while_nobody_has_said_where():
+def test_logging_is_silent_until_configured():
     program = """
 from nexus_tools.sui.support.logs import get_logger
 log = get_logger("nexus_tools.test")
@@ -29,7 +29,7 @@ log.error("broke")
     assert _run(program) == ("", "")
 
 
-def test_a_process_tells_events_on_stderr_as_json():
+def test_process_logs_events_on_stderr_as_json():
     program = """
 from nexus_tools.sui.support.logs import get_logger, log_to_stderr
 log = get_logger("nexus_tools.test")
@@ -42,7 +42,7 @@ log.info("heard", tool="a")
     assert (out, event["event"], event["level"], event["tool"]) == ("", "heard", "info", "a")
 
 
-def test_a_program_that_has_configured_structlog_keeps_what_it_has():
+def test_existing_structlog_configuration_is_kept():
     program = """
 import structlog
 from nexus_tools.sui.support.logs import get_logger, log_to_stderr
@@ -54,7 +54,7 @@ get_logger("nexus_tools.test").info("heard")
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-def test_a_traceback_tells_no_local_variables(form):
+def test_traceback_contains_no_local_variables(form):
     program = f"""
 from nexus_tools.sui.support.logs import get_logger, log_to_stderr
 log_to_stderr("{form}")
@@ -72,7 +72,7 @@ except ValueError:
     assert "5ec4e75ec4e7" not in err
 
 
-def test_an_exception_in_short_is_its_kind_and_its_place():
+def test_short_exception_has_its_kind_and_location():
     with pytest.raises(ValueError, match="invalid literal") as caught:
         int("a secret")
     assert re.fullmatch(r"ValueError at test_logs\.py:\d+", in_short(caught.value))
@@ -81,14 +81,14 @@ def test_an_exception_in_short_is_its_kind_and_its_place():
 
 @pytest.fixture
 def unconfigured():
-    """As in a program that has configured nothing, whatever ran in this process before."""
+    """Reset logging to the state of a program that has configured nothing."""
     structlog.reset_defaults()
     yield
     structlog.reset_defaults()
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "exception"])
-def test_every_level_reaches_who_listens(level, unconfigured):
+def test_every_level_reaches_the_handlers(level, unconfigured):
     with structlog.testing.capture_logs() as entries:
         getattr(get_logger("nexus_tools.test"), level)("happened", number=1)
         getattr(get_logger("nexus_tools.test").bind(tool="a"), level)("happened")
@@ -97,7 +97,7 @@ def test_every_level_reaches_who_listens(level, unconfigured):
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-def test_logs_show_no_character_that_controls_a_terminal(form):
+def test_logs_contain_no_terminal_control_characters(form):
     program = f"""
 from nexus_tools.sui.support.logs import get_logger, log_to_stderr
 log_to_stderr("{form}")

@@ -1,4 +1,4 @@
-"""A byte order mark is read in every file that users edit."""
+"""Byte order marks in all files that users edit."""
 
 import json
 
@@ -17,20 +17,20 @@ MARK = b"\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize("mark", [MARK, b""])
-def test_read_text_drops_the_mark_and_keeps_the_rest(tmp_path, mark):
+def test_read_text_drops_the_byte_order_mark(tmp_path, mark):
     path = tmp_path / "text"
     path.write_bytes(mark + "a\r\nä".encode())
     assert read_text(path) == "a\nä"
     assert without_mark(mark + b"a") == b"a"
 
 
-def test_without_mark_drops_one_mark_at_the_start_alone():
+def test_without_mark_drops_only_first_mark():
     assert without_mark(MARK + b"a" + MARK) == b"a" + MARK
 
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes a file as Windows editors do: with a mark, and with CR LF."""
+    """Return a function that writes a file as Windows editors do: with a mark and CR LF."""
 
     def file(name, text):
         path = tmp_path / name
@@ -41,27 +41,27 @@ def file(tmp_path):
     return file
 
 
-def test_the_settings_are_read(file, monkeypatch):
+def test_settings_file_may_have_mark(file, monkeypatch):
     monkeypatch.setenv("NEXUS_TOOLS_CONFIG", str(file("c.toml", 'network = "testnet"\n')))
     assert Settings.load().values == {"network": "testnet"}
 
 
-def test_keystores_are_read(file):
+def test_keystores_may_have_mark(file):
     entry = KeyPair.new().to_keystore()
     assert len(Wallet(file("sui.keystore", json.dumps([entry]))).accounts()) == 1
 
 
-def test_the_files_of_other_programs_are_read(file, tmp_path):
+def test_files_of_other_programs_may_have_mark(file, tmp_path):
     env = 'envs:\n  - alias: mine\n    rpc: "https://sui.example.com"\n'
     file("client.yaml", env)
-    assert [each.name for each in SuiFiles(tmp_path).networks] == ["mine"]
+    assert [network.name for network in SuiFiles(tmp_path).networks] == ["mine"]
     profile = {"profile_name": "mine", "url": "https://sui.example.com"}
     group = {"group_name": "sui_grpc_config", "profiles": [profile]}
     file("PysuiConfig.json", json.dumps({"groups": [group]}))
-    assert [each.name for each in PysuiFiles(tmp_path).networks] == ["mine"]
+    assert [network.name for network in PysuiFiles(tmp_path).networks] == ["mine"]
 
 
-def test_a_passphrase_and_a_signing_key_are_read(file, tmp_path):
+def test_passphrase_and_signing_key_may_have_mark(file, tmp_path):
     secret = file("secret", "several words\n")
     assert Passphrase.of({"passphrase_file": str(secret)})("key") == "several words"
     key = SigningKey.new()
@@ -70,12 +70,12 @@ def test_a_passphrase_and_a_signing_key_are_read(file, tmp_path):
     assert SigningKey.load(copy).public_key == key.public_key
 
 
-def test_declarations_and_definitions_are_read(file):
+def test_declarations_and_definitions_may_have_mark(file):
     assert declared_servers(file("mcp.json", '{"mcpServers": {}}')) == {}
     assert _document(file("meta.json", '{"a": 1}')) == {"a": 1}
 
 
-def test_a_move_package_is_read(file, tmp_path):
+def test_move_package_may_have_mark(file, tmp_path):
     file("Move.toml", '[package]\nname = "own"\n')
     (tmp_path / "sources").mkdir()
     file("sources/own.move", "module own::own;\n")

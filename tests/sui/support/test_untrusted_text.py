@@ -1,4 +1,4 @@
-"""Text of other people as terminals, documents and models get it."""
+"""Untrusted text, as terminals, documents and models receive it."""
 
 import json
 from html import unescape
@@ -33,30 +33,30 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize(("text", "shown"), ATTACKS.values(), ids=ATTACKS)
-def test_one_line_replaces_what_controls_output(text, shown):
+def test_one_line_replaces_control_characters(text, shown):
     assert one_line(text) == shown
     assert is_displayable(one_line(text))
     assert one_line(one_line(text)) == one_line(text)
 
 
 @pytest.mark.parametrize("text", ["", "Grüße, 世界, naïve… 🎉", "שלום", "हिन्दी", "a\\n<b>`$(x)`"])
-def test_one_line_leaves_readable_text_as_it_is(text):
+def test_one_line_keeps_readable_text(text):
     assert one_line(text) == text == many_lines(text)
 
 
-def test_one_line_bounds_the_length():
+def test_one_line_limits_the_length():
     assert one_line("abcdef", 6) == "abcdef"
     assert one_line("abcdefg", 6) == "abcde…"
     assert one_line("\x1b\x1b" * 1_000_000, 6) == "�"
 
 
-def test_many_lines_keep_line_ends_alone():
+def test_many_lines_keeps_only_line_ends():
     assert many_lines("a\r\nb\rc\u2028d\n\x1be\tf") == "a\nb\nc\nd\n�e f"
     assert many_lines("a\nb\nc", 4) == "a\nb…"
 
 
 @pytest.mark.parametrize(("text", "_"), ATTACKS.values(), ids=ATTACKS)
-def test_escaped_json_is_the_same_value_and_displayable(text, _):
+def test_escaped_json_keeps_value_and_is_displayable(text, _):
     written = escaped_json(json.dumps({"a": text}, ensure_ascii=False, indent=2))
     assert json.loads(written) == {"a": text}
     assert all(map(is_displayable, written.split("\n")))
@@ -76,7 +76,7 @@ def test_escaped_json_is_the_same_value_and_displayable(text, _):
         "    code\n\n# heading",
     ],
 )
-def test_markdown_text_is_shown_as_it_is(text):
+def test_markdown_text_is_displayed_literally(text):
     rendered = markdown(markdown_text(text), extensions=["extra"])
     assert rendered.startswith("<p>")
     assert rendered.endswith("</p>")
@@ -84,6 +84,6 @@ def test_markdown_text_is_shown_as_it_is(text):
     assert unescape(rendered[3:-4]) == one_line(text).strip()
 
 
-def test_markdown_text_has_no_links_without_marks():
+def test_markdown_text_has_no_bare_links():
     for text in ("https://evil.example", "WWW.evil.example", "a@evil.example"):
         assert text not in markdown_text(text)

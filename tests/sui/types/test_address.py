@@ -6,20 +6,20 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.sui.types.address import CLOCK, Address
 
 
-def test_a_short_address_is_padded_on_the_left():
+def test_short_address_is_padded_on_the_left():
     assert Address.parse("0x2") == bytes(31) + b"\2"
 
 
-def test_the_canonical_text_has_64_digits():
+def test_canonical_text_has_64_digits():
     assert str(Address.parse("0xBAD")) == "0x" + "0" * 61 + "bad"
 
 
-def test_the_short_text_has_no_leading_zeros():
+def test_short_text_has_no_leading_zeros():
     assert Address.parse("0x" + "0" * 60 + "0403").short() == "0x403"
     assert Address.of(0).short() == "0x0"
 
 
-def test_the_clock_is_at_6():
+def test_clock_is_at_6():
     assert str(CLOCK) == "0x" + "0" * 63 + "6"
 
 
@@ -27,14 +27,14 @@ def test_the_clock_is_at_6():
     "text",
     ["", "0x", "2", "0xg", "0x" + "0" * 65, "0x-1", "0x 1", "0x1 ", "x2", "0x1\n", "0x٣", "@0x2"],
 )
-def test_what_is_no_address_is_refused(text):
+def test_parse_refuses_invalid_addresses(text):
     with pytest.raises(ValidationError) as caught:
         Address.parse(text)
     assert caught.value.code == "address_invalid"
 
 
 @pytest.mark.parametrize("length", [0, 20, 31, 33, 64])
-def test_an_address_has_32_bytes(length):
+def test_address_has_32_bytes(length):
     with pytest.raises(ValidationError) as caught:
         Address(bytes(length))
     assert caught.value.code == "address_invalid"

@@ -43,7 +43,7 @@ FIELD = (
         ),
     ],
 )
-def test_owner_and_type_of_coin_give_the_id_of_a_balance(owner, coin_type, expected):
+def test_owner_and_coin_type_determine_the_balance_id(owner, coin_type, expected):
     assert accumulator_id(owner, balance_tag(parse_type_tag(coin_type))).hex() == expected
 
 
@@ -55,7 +55,7 @@ def field(tag=FIELD, owner=ObjectOwner(ACCUMULATOR_ROOT)):  # noqa: B008 - immut
     return Object(data, owner, Digest(bytes(32)), 0)
 
 
-def test_a_field_of_the_root_tells_whose_balance_it_is():
+def test_accumulator_field_names_the_owner_of_its_balance():
     assert address_balance(field()) == AddressBalance(ALICE, SUI, 7)
 
 
@@ -68,11 +68,11 @@ def test_a_field_of_the_root_tells_whose_balance_it_is():
         field(FIELD.replace("0x2::balance::Balance<0x2::sui::SUI>", "0x2::sui::SUI")),
     ],
 )
-def test_other_objects_are_no_balances(other):
+def test_other_objects_are_not_balances(other):
     assert address_balance(other) is None
 
 
-def test_the_types_of_money_and_of_the_right_to_take_it():
+def test_types_of_funds_and_withdrawals():
     assert str(balance_tag(SUI)) == f"{Address.of(2)}::balance::Balance<{SUI}>"
     withdrawal = f"{Address.of(2)}::funds_accumulator::Withdrawal<{balance_tag(SUI)}>"
     assert str(withdrawal_tag(SUI)) == withdrawal

@@ -14,7 +14,7 @@ from nexus_tools.sui.types.digest import Digest, blake2b256
 from nexus_tools.sui.types.effects import GasCostSummary
 
 
-def test_a_summary_has_its_fields_in_order():
+def test_summary_has_its_fields_in_order():
     summary = CheckpointSummary(
         1, 2, 3, Digest(bytes(32)), None, GasCostSummary(4, 5, 6, 7), 8, (), None, b"\0\0"
     )
@@ -35,7 +35,7 @@ def test_contents_are_pairs_of_digests_and_lists_of_signatures():
 
 
 @given(st.data())
-def test_every_summary_is_read_back(strategies, data):
+def test_summaries_round_trip(strategies, data):
     u64, digests = strategies.u64, strategies.digests
     commitments = strategies.tuples(
         st.builds(LiveObjectSet, digests) | st.builds(CheckpointArtifacts, digests)

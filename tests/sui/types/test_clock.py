@@ -9,12 +9,12 @@ AT = 1_700_000_000_000
 CONTENTS = bytes.fromhex(f"{6:064x}" + "0068e5cf8b010000")
 
 
-def test_the_clock_is_its_id_and_the_time():
+def test_clock_is_its_id_and_the_time():
     assert clock_contents(AT) == CONTENTS
     data = MoveObject(CLOCK_TYPE, has_public_transfer=False, version=7, contents=CONTENTS)
     clock = Object(data, Shared(1), Digest(bytes(32)), 0)
     assert (clock.id, clock_ms(clock)) == (CLOCK, AT)
 
 
-def test_the_clock_is_an_input_as_every_genesis_shares_it():
+def test_clock_input_has_the_version_of_every_genesis():
     assert clock_input(mutable=False) == SharedObject(CLOCK, 1, mutable=False)

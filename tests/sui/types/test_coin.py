@@ -16,17 +16,17 @@ MAINNET_COIN = OBJECT.decode(
 )
 
 
-def test_a_coin_of_mainnet_has_its_balance():
+def test_coin_of_mainnet_has_its_balance():
     assert coin_balance(MAINNET_COIN) == coin_balance(MAINNET_COIN.data) == 0x3AC78534
 
 
-def test_a_coin_is_written_as_on_mainnet():
+def test_coin_is_encoded_as_on_mainnet():
     balance = coin_balance(MAINNET_COIN)
     assert coin_contents(MAINNET_COIN.id, balance) == MAINNET_COIN.data.contents
     assert gas_coin(MAINNET_COIN.id, balance, MAINNET_COIN.version) == MAINNET_COIN.data
 
 
-def test_the_type_of_a_coin_says_of_what_it_is():
+def test_coin_type_is_read_from_the_type_of_a_coin():
     assert coin_type(GAS_COIN) == SUI
     assert coin_type(coin_tag(Primitive.U8)) is Primitive.U8
 
@@ -43,5 +43,5 @@ def test_the_type_of_a_coin_says_of_what_it_is():
     ],
     ids=str,
 )
-def test_another_type_is_no_coin(tag):
+def test_other_types_are_not_coins(tag):
     assert not is_coin(tag)

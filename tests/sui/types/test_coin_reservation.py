@@ -20,20 +20,20 @@ REFERENCE = ObjectReference(
 )
 
 
-def test_a_reservation_is_written_as_a_reference():
+def test_reservation_is_encoded_as_a_reference():
     reservation = CoinReservation.of(ALICE, SUI, 500_000_001, epoch=7)
     assert reservation.reference(CHAIN) == REFERENCE
     assert CoinReservation.parse(REFERENCE, CHAIN) == reservation
     assert reserved_amount(REFERENCE) == 500_000_001
 
 
-def test_on_another_chain_it_stands_for_no_balance():
+def test_reservation_names_no_balance_on_another_chain():
     assert CoinReservation.parse(REFERENCE, Digest(bytes(32))).accumulator != (
         CoinReservation.parse(REFERENCE, CHAIN).accumulator
     )
 
 
-def test_a_reservation_is_known_by_the_end_of_its_digest():
+def test_reservation_is_recognized_by_the_end_of_its_digest():
     assert is_coin_reservation(REFERENCE)
     changed = bytes(REFERENCE.digest)[:12] + b"\xad" + bytes(REFERENCE.digest)[13:]
     assert not is_coin_reservation(replace(REFERENCE, digest=Digest(changed)))

@@ -37,7 +37,7 @@ from nexus_tools.sui.types.object import AddressOwner, Immutable
 from nexus_tools.sui.types.type_tag import SUI, Primitive, balance_tag
 
 
-def test_the_net_cost_is_what_is_paid_less_what_comes_back():
+def test_net_cost_is_the_cost_minus_the_rebate():
     assert GasCostSummary(1_000_000, 1_976_000, 978_120, 9_880).net == 1_997_880
     assert GasCostSummary(1_000_000, 0, 2_000_000, 20_000).net == -1_000_000
 
@@ -62,14 +62,14 @@ def test_effects_of_an_empty_transaction_have_their_fields_in_order():
     assert effects.encode() == expected
 
 
-def test_a_created_object_goes_from_absent_to_written():
+def test_created_object_changes_from_absent_to_written():
     change = ObjectChange(
         Absent(), ObjectWrite(Digest(bytes(32)), Immutable()), IdOperation.CREATED
     )
     assert OBJECT_CHANGE.encode(change) == b"\0" + b"\1\x20" + bytes(32) + b"\3" + b"\1"
 
 
-def test_a_deleted_object_goes_from_its_input_to_absent():
+def test_deleted_object_changes_from_its_input_to_absent():
     change = ObjectChange(
         InputState(9, Digest(bytes(32)), AddressOwner(Address.of(1))),
         Absent(),
@@ -80,7 +80,7 @@ def test_a_deleted_object_goes_from_its_input_to_absent():
     assert OBJECT_CHANGE.encode(change) == expected
 
 
-def test_changes_of_accumulators_are_written_in_place_of_objects():
+def test_accumulator_changes_are_encoded_in_place_of_objects():
     alice, none = Address.of(0xA11CE), Digest(bytes(32))
     taken = AccumulatorWrite(
         alice, balance_tag(SUI), AccumulatorOperation.SPLIT, AccumulatorInteger(5)
@@ -150,13 +150,13 @@ def all_effects(strategies):
 
 
 @given(st.data())
-def test_all_effects_are_read_back(strategies, data):
+def test_effects_round_trip(strategies, data):
     effects = data.draw(all_effects(strategies))
     assert TRANSACTION_EFFECTS.decode(effects.encode()) == effects
 
 
 @given(st.data())
-def test_damaged_effects_are_others_or_are_refused(strategies, data):
+def test_damaged_effects_differ_or_are_refused(strategies, data):
     encoded = bytearray(data.draw(all_effects(strategies)).encode())
     place = data.draw(st.integers(0, len(encoded) - 1))
     encoded[place] ^= data.draw(st.integers(1, 255))

@@ -37,10 +37,10 @@ OBSERVED_BYTES = (
     + KEY
     + u64.encode(1)
     + b"\2\0\0\0"
-    + b"\3\0"  # MergeCoins, of which nothing was observed
+    + b"\3\0"  # MergeCoins, without observations
 )
 
-# The numbers are places in `EndOfEpochTransactionKind`, `sui-types/src/transaction.rs`.
+# The numbers are indices in `EndOfEpochTransactionKind`, `sui-types/src/transaction.rs`.
 STEPS = [
     (CHANGE, b"\0" + b"".join(map(u64.encode, range(1, 8))) + b"\0"),
     (AuthenticatorStateCreate(), b"\1"),
@@ -59,7 +59,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("step", "expected"), STEPS)
-def test_each_step_has_its_number_and_is_read_back(step, expected):
+def test_steps_have_their_numbers_and_round_trip(step, expected):
     transaction = EndOfEpoch((step, CHANGE))
     encoded = END_OF_EPOCH.encode(transaction)
     assert encoded == b"\2" + expected + STEPS[0][1]
@@ -67,6 +67,6 @@ def test_each_step_has_its_number_and_is_read_back(step, expected):
 
 
 @pytest.mark.parametrize("data", [b"\1\x0d", b"\1\7\0\1\7\0"])
-def test_a_step_or_a_command_that_does_not_exist_is_refused(data):
+def test_unknown_step_or_command_is_refused(data):
     with pytest.raises(BcsError):
         END_OF_EPOCH.decode(data)

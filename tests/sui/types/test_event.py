@@ -6,14 +6,14 @@ from nexus_tools.sui.types.event import EVENT, EVENTS, Event
 from nexus_tools.sui.types.type_tag import STRUCT_TAG, SUI
 
 
-def test_an_event_has_its_fields_in_order():
+def test_event_has_its_fields_in_order():
     event = Event(Address.of(1), "shop", Address.of(2), SUI, b"\7")
     expected = Address.of(1) + b"\4shop" + Address.of(2) + STRUCT_TAG.encode(SUI) + b"\1\7"
     assert EVENT.encode(event) == expected
 
 
 @given(st.data())
-def test_events_are_read_back(strategies, data):
+def test_events_round_trip(strategies, data):
     events = data.draw(
         strategies.tuples(
             st.builds(

@@ -6,7 +6,7 @@ from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.event import EVENT_STREAM_HEAD, EventCommitment, merkle_root
 
 
-def test_the_root_of_three_commitments():
+def test_merkle_root_of_three_commitments():
     commitments = [
         EventCommitment(1, transaction, event, Digest(bytes([byte]) * 32))
         for transaction, event, byte in ((0, 0, 0x11), (0, 1, 0x22), (1, 0, 0x33))
@@ -16,11 +16,11 @@ def test_the_root_of_three_commitments():
     )
 
 
-def test_the_root_of_nothing_is_nothing():
+def test_merkle_root_of_no_commitments_is_zero():
     assert merkle_root([]) == bytes(32)
 
 
-def test_the_ids_of_the_heads_of_streams():
+def test_ids_of_stream_heads():
     heads = {
         Address.of(0): "0x9461a724d957b41485e094fdced6c668bd388070108dbfbdc12277ad68a2717f",
         SUI_FRAMEWORK: "0x1b877f5c7664df8957f127a95d1b2c8c1c239fd49566f9f69205df44133fc37f",

@@ -29,7 +29,7 @@ def test_success_is_one_byte():
     assert EXECUTION_STATUS.encode(Success()) == b"\0"
 
 
-def test_an_abort_carries_its_location_code_and_command():
+def test_abort_contains_its_location_code_and_command():
     status = ExecutionFailure(ExecutionError(ErrorKind.MOVE_ABORT, MoveAbort(LOCATION, 2)), 1)
     expected = (
         b"\1\x0c" + bytes(31) + b"\2" + b"\x07balance" + b"\7\0" + b"\x0a\0" + b"\1\5split"
@@ -39,7 +39,7 @@ def test_an_abort_carries_its_location_code_and_command():
     assert EXECUTION_STATUS.decode(expected) == status
 
 
-def test_a_primitive_error_may_have_no_location():
+def test_primitive_error_may_have_no_location():
     status = ExecutionFailure(ExecutionError(ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None), None)
     assert EXECUTION_STATUS.encode(status) == b"\1\x0b\0\0"
     assert EXECUTION_STATUS.decode(b"\1\x0b\0\0") == status
@@ -57,7 +57,7 @@ def test_a_primitive_error_may_have_no_location():
         (ErrorKind.INVALID_LINKAGE, 39),
     ],
 )
-def test_an_error_has_the_number_of_its_place_in_the_enum(kind, number):
+def test_error_has_the_number_of_its_enum_index(kind, number):
     assert kind == number
 
 
@@ -95,12 +95,12 @@ def test_an_error_has_the_number_of_its_place_in_the_enum(kind, number):
         ExecutionError(ErrorKind.ADDRESS_DENIED_FOR_COIN, (Address.of(5), "0x77::usd::USD")),
     ],
 )
-def test_each_error_is_read_back_with_what_it_carries(error):
+def test_errors_round_trip_with_their_data(error):
     status = ExecutionFailure(error, 0)
     assert EXECUTION_STATUS.decode(EXECUTION_STATUS.encode(status)) == status
 
 
-def test_an_error_without_its_data_cannot_be_written():
+def test_error_without_its_data_cannot_be_encoded():
     with pytest.raises(BcsError):
         EXECUTION_STATUS.encode(ExecutionFailure(ExecutionError(ErrorKind.MOVE_ABORT, None), None))
 

@@ -32,7 +32,7 @@ BALANCE_FIELD = (
 )
 
 
-def test_a_coin_of_mainnet_is_read_and_written_as_it_is():
+def test_coin_of_mainnet_round_trips():
     coin = OBJECT.decode(MAINNET_COIN)
     assert coin.type == GAS_COIN
     assert coin.version == 0x2B4F20
@@ -42,7 +42,7 @@ def test_a_coin_of_mainnet_is_read_and_written_as_it_is():
     assert coin.encode() == MAINNET_COIN
 
 
-def test_an_object_with_other_contents_has_the_id_that_these_begin_with():
+def test_object_id_follows_from_the_contents():
     coin = OBJECT.decode(MAINNET_COIN).data
     other = replace(coin, contents=bytes(31) + b"\7" + coin.contents[32:])
     assert (other.id, coin.id) == (Address.of(7), Address(MAINNET_COIN[12:44]))
@@ -65,7 +65,7 @@ def test_common_types_have_short_forms(text, encoded):
     assert OBJECT_TYPE.decode(bytes.fromhex(encoded)) == tag
 
 
-def test_another_type_is_written_in_full():
+def test_other_types_are_encoded_in_full():
     assert OBJECT_TYPE.encode(SUI) == b"\0" + TYPE_TAG.encode(SUI)[1:]
 
 
@@ -79,23 +79,23 @@ def test_another_type_is_written_in_full():
         b"\3" + TYPE_TAG.encode(SUI),
     ],
 )
-def test_a_type_has_one_form(written):
+def test_type_has_one_form(written):
     with pytest.raises(BcsError, match="MoveObjectType"):
         OBJECT_TYPE.decode(written)
 
 
 @pytest.mark.parametrize("text", ["0x2::coin::Coin", "0x2::dynamic_field::Field<u8>"])
-def test_a_type_with_other_parameters_than_the_framework_has_is_written_in_full(text):
+def test_type_with_other_parameters_is_encoded_in_full(text):
     tag = parse_struct_tag(text)
     assert OBJECT_TYPE.encode(tag) == b"\0" + STRUCT_TAG.encode(tag)
     assert OBJECT_TYPE.decode(OBJECT_TYPE.encode(tag)) == tag
 
 
-def test_a_shared_owner_carries_its_initial_version():
+def test_shared_owner_contains_its_initial_version():
     assert OWNER.encode(Shared(1)).hex() == "020100000000000000"
 
 
-def test_the_reference_is_id_version_and_digest():
+def test_reference_is_id_version_and_digest():
     coin = OBJECT.decode(MAINNET_COIN)
     reference = coin.reference()
     assert (reference.object_id, reference.version) == (coin.id, coin.version)
@@ -128,7 +128,7 @@ def objects(strategies):
 
 
 @given(st.data())
-def test_every_object_is_read_back_and_keeps_its_digest(strategies, data):
+def test_objects_round_trip_and_keep_their_digests(strategies, data):
     value = data.draw(objects(strategies))
     again = OBJECT.decode(value.encode())
     assert again == value
@@ -136,7 +136,7 @@ def test_every_object_is_read_back_and_keeps_its_digest(strategies, data):
 
 
 @given(st.data())
-def test_a_damaged_object_is_another_object_or_is_refused(strategies, data):
+def test_damaged_object_differs_or_is_refused(strategies, data):
     encoded = bytearray(data.draw(objects(strategies)).encode())
     place = data.draw(st.integers(0, len(encoded) - 1))
     encoded[place] ^= data.draw(st.integers(1, 255))
@@ -148,12 +148,12 @@ def test_a_damaged_object_is_another_object_or_is_refused(strategies, data):
 
 
 @given(st.integers(0, len(MAINNET_COIN) - 1))
-def test_a_truncated_object_is_refused(length):
+def test_truncated_object_is_refused(length):
     with pytest.raises(BcsError):
         OBJECT.decode(MAINNET_COIN[:length])
 
 
-def test_an_object_has_no_type_if_it_is_a_package():
+def test_package_has_no_object_type():
     package = MovePackage(Address.of(5), 1, (), (), ())
     value = Object(package, Shared(1), Digest(bytes(32)), 0)
     assert value.type is None

@@ -1,4 +1,4 @@
-"""The system state as mainnet's genesis had it: its first validator, and what is behind all."""
+"""The system state of mainnet's genesis: its first validator, and the later fields."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from nexus_tools.sui.types.system_state import (
 MIST = 1_000_000_000
 VALIDATOR_BYTES = bytes.fromhex(Path(__file__).with_name("mainnet_validator.hex").read_text())
 TABLE = bytes(40)
-# Its list of validators, cut to the first one; the tables around it were not looked at.
+# Its list of validators, cut to the first one; the tables around it are omitted.
 VALIDATORS = u64.encode(20_000_000 * MIST) + b"\1" + VALIDATOR_BYTES + TABLE + b"\0" + 3 * TABLE
 BEHIND_VALIDATORS = bytes.fromhex(
     "00000000000000000000000000000000005c2605000000000d0000000000000096000000000000000000434fd7946a"
@@ -41,12 +41,12 @@ def state():
     return decode_system_state(WRAPPER, bytes(40) + STATE_BYTES)
 
 
-def test_the_state_is_found_where_mainnet_has_it():
+def test_system_state_field_has_the_id_of_mainnet():
     expected = "6af2a2b7ca60bf76174adfd3e9c4957f8e937759603182f9b46c7f6c5f19c6d2"
     assert system_state_field(WRAPPER).hex() == expected
 
 
-def test_a_validator_of_mainnet_is_read(state):
+def test_validator_of_mainnet_is_decoded(state):
     validator = VALIDATOR.decode(VALIDATOR_BYTES)
     assert validator in state.validators.active_validators
     metadata, pool = validator.metadata, validator.staking_pool
@@ -63,7 +63,7 @@ def test_a_validator_of_mainnet_is_read(state):
     assert pool.exchange_rates.size == 1
 
 
-def test_what_is_behind_the_validators_is_read(state):
+def test_fields_after_the_validators_are_decoded(state):
     assert state.storage_fund == StorageFund(0, 0)
     assert state.parameters == SystemParameters(
         epoch_duration_ms=86_400_000,
@@ -89,11 +89,11 @@ def test_what_is_behind_the_validators_is_read(state):
     assert state.epoch_start_timestamp_ms == 1_681_318_800_000  # April 12, 2023, 17:00 UTC
 
 
-def test_the_state_is_written_as_it_was_read(state):
+def test_state_round_trips(state):
     assert SYSTEM_STATES[1].encode(state) == STATE_BYTES
 
 
-def test_version_2_has_the_least_number_of_validators_before_the_largest(state):
+def test_version_2_has_the_minimum_number_of_validators_before_the_maximum(state):
     later = replace(state, parameters=replace(state.parameters, min_validator_count=4))
     encoded = SYSTEM_STATES[2].encode(later)
     place = STATE_BYTES.index(u64.encode(13) + u64.encode(150)) + 8
@@ -101,6 +101,6 @@ def test_version_2_has_the_least_number_of_validators_before_the_largest(state):
     assert decode_system_state(SYSTEM_STATE + u64.encode(2), bytes(40) + encoded) == later
 
 
-def test_a_version_that_does_not_exist_is_no_state():
+def test_unknown_version_is_refused():
     with pytest.raises(KeyError):
         decode_system_state(SYSTEM_STATE + u64.encode(3), bytes(40) + STATE_BYTES)

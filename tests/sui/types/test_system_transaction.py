@@ -26,7 +26,7 @@ CANCELLED = CancelledTransactions(((DIGEST, ((ZERO, 5),)),))
 CANCELLED_V2 = CancelledTransactionsV2(((DIGEST, (((ZERO, 5), 6),)),))
 GENESIS_OBJECT = GenesisObject(MoveObject(SUI, False, 0, bytes(32)), Shared(0))
 
-# The numbers are places in `TransactionKind`, `sui-types/src/transaction.rs`.
+# The numbers are indices in `TransactionKind`, `sui-types/src/transaction.rs`.
 KINDS = [
     (1, CHANGE),
     (2, Genesis((GENESIS_OBJECT,))),
@@ -41,13 +41,13 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_a_system_transaction_has_its_number_and_is_read_back(number, kind):
+def test_system_transactions_have_their_numbers_and_round_trip(number, kind):
     encoded = TRANSACTION_KIND.encode(kind)
     assert encoded[0] == number
     assert TRANSACTION_KIND.decode(encoded) == kind
 
 
-def test_a_commit_prologue_has_its_fields_in_order():
+def test_commit_prologue_has_its_fields_in_order():
     prologue = ConsensusCommitPrologueV4(1, 2, None, 3, DIGEST, CancelledTransactions(()), DIGEST)
     numbers = [value.to_bytes(8, "little") for value in range(4)]
     digest = b"\x20" + DIGEST
@@ -57,7 +57,7 @@ def test_a_commit_prologue_has_its_fields_in_order():
     assert TRANSACTION_KIND.encode(prologue) == expected
 
 
-def test_a_genesis_object_is_raw():
+def test_genesis_object_is_raw():
     encoded = TRANSACTION_KIND.encode(Genesis((GENESIS_OBJECT,)))
     assert encoded[:4] == bytes([2, 1, 0, 0])  # Genesis, one object, RawObject, Move
     assert encoded.endswith(b"\2" + bytes(8))  # Shared at version 0

@@ -46,11 +46,11 @@ DOCUMENTED = base64.b64decode(
 DOCUMENTED_DIGEST = "BgSFSEFYbCrVUJJtHFeoLmLJi8jDf1CpC2o8S33HjeDJ"
 
 
-def test_the_documented_transaction_has_the_documented_digest():
+def test_documented_transaction_has_the_documented_digest():
     assert str(TRANSACTION_DATA.decode(DOCUMENTED).digest()) == DOCUMENTED_DIGEST
 
 
-def test_the_documented_transaction_is_read_as_documented():
+def test_documented_transaction_is_decoded_as_documented():
     data = TRANSACTION_DATA.decode(DOCUMENTED)
     recipient = "6a101e9a3af5c8070112f808648b36efbf8dee8a1a82de46d9504e96a1108a17"
     sender = Address.parse("0x04b497a916b4656609a7fa827a09184d6f47681d3ba74ce0d7a36c64b2b1f887")
@@ -63,7 +63,7 @@ def test_the_documented_transaction_is_read_as_documented():
     assert data.encode() == DOCUMENTED
 
 
-def test_a_withdrawal_of_funds_has_the_variants_that_there_are():
+def test_withdrawal_of_funds_has_the_known_variants():
     withdrawal = FundsWithdrawal(5, SUI, 1)
     data = transaction((withdrawal,), ())
     encoded = data.encode()
@@ -77,7 +77,7 @@ def test_a_withdrawal_of_funds_has_the_variants_that_there_are():
 @pytest.mark.parametrize(
     ("mutable", "exclusive", "number"), [(False, True, 0), (True, True, 1), (True, False, 2)]
 )
-def test_a_shared_object_is_used_in_one_of_three_ways(mutable, exclusive, number):
+def test_shared_object_has_one_of_three_mutabilities(mutable, exclusive, number):
     # SharedObjectMutability: Immutable, Mutable, NonExclusiveWrite
     shared = SharedObject(Address.of(6), 9, mutable, exclusive)
     encoded = bytes([1]) + bytes(Address.of(6)) + (9).to_bytes(8, "little") + bytes([number])
@@ -87,7 +87,7 @@ def test_a_shared_object_is_used_in_one_of_three_ways(mutable, exclusive, number
         OBJECT_ARGUMENT.decode(encoded[:-1] + b"\3")
 
 
-def test_a_withdrawal_of_funds_is_from_the_sender_or_the_sponsor():
+def test_withdrawal_of_funds_is_from_the_sender_or_the_sponsor():
     sender, sponsor = (INPUT.encode(FundsWithdrawal(5, SUI, source)) for source in (0, 1))
     assert (sender[-1], sponsor[-1]) == (0, 1)
     with pytest.raises(BcsError, match="WithdrawFrom"):
@@ -163,12 +163,12 @@ def transactions(strategies, expiration):
 
 
 @given(st.data())
-def test_every_transaction_is_read_back(strategies, data):
+def test_transactions_round_trip(strategies, data):
     value = data.draw(transactions(strategies, expirations(strategies)))
     assert TRANSACTION_DATA.decode(value.encode()) == value
 
 
-def test_pysui_reads_the_same_transaction_from_the_bytes():
+def test_pysui_decodes_the_same_transaction():
     from pysui.sui.sui_bcs import bcs as pysui_bcs
 
     reference = ObjectReference(Address.of(9), 3, Digest(bytes(range(32))))
@@ -195,7 +195,7 @@ def test_pysui_reads_the_same_transaction_from_the_bytes():
 
 
 @given(st.data())
-def test_a_damaged_transaction_is_another_one_or_is_refused(strategies, data):
+def test_damaged_transaction_differs_or_is_refused(strategies, data):
     encoded = bytearray(data.draw(transactions(strategies, expirations(strategies))).encode())
     place = data.draw(st.integers(0, len(encoded) - 1))
     encoded[place] ^= data.draw(st.integers(1, 255))
@@ -207,7 +207,7 @@ def test_a_damaged_transaction_is_another_one_or_is_refused(strategies, data):
 
 
 @given(st.binary(max_size=200))
-def test_noise_is_a_transaction_in_its_only_form_or_is_refused(noise):
+def test_noise_is_a_canonical_transaction_or_is_refused(noise):
     try:
         value = TRANSACTION_DATA.decode(noise)
     except BcsError:
@@ -215,18 +215,18 @@ def test_noise_is_a_transaction_in_its_only_form_or_is_refused(noise):
     assert value.encode() == noise
 
 
-def test_a_signed_transaction_is_intent_data_and_signatures():
+def test_signed_transaction_is_intent_data_and_signatures():
     data = TRANSACTION_DATA.decode(DOCUMENTED)
     encoded = SIGNED_TRANSACTION.encode((b"\0\0\0", data, (b"\1\2",)))
     assert encoded == b"\0\0\0" + DOCUMENTED + bytes([1, 2, 1, 2])
     assert SIGNED_TRANSACTION.decode(encoded) == (b"\0\0\0", data, (b"\1\2",))
 
 
-def test_a_result_names_the_values_in_it_by_index():
+def test_result_values_are_named_by_index():
     assert Result(3)[1] == NestedResult(3, 1)
 
 
-def test_the_digest_is_over_all_that_is_signed():
+def test_digest_covers_all_signed_data():
     base = transaction((), ())
     other = transaction((), (), EpochExpiration(1))
     assert base.digest() != other.digest()

@@ -36,27 +36,27 @@ PADDED_2 = "0x" + "0" * 63 + "2"
 
 
 @pytest.mark.parametrize(("name", "number"), NUMBERS.items())
-def test_a_primitive_type_is_one_byte(name, number):
+def test_primitive_type_is_one_byte(name, number):
     assert TYPE_TAG.encode(parse_type_tag(name)) == bytes([number])
     assert TYPE_TAG.decode(bytes([number])) == name
 
 
-def test_a_vector_is_6_and_its_element():
+def test_vector_is_6_and_its_element():
     assert TYPE_TAG.encode(parse_type_tag("vector<vector<u8>>")) == bytes([6, 6, 1])
 
 
-def test_a_struct_is_7_address_module_name_and_parameters():
+def test_struct_is_7_address_module_name_and_parameters():
     expected = b"\x07" + bytes(31) + b"\x02" + b"\x03sui\x03SUI" + b"\x00"
     assert TYPE_TAG.encode(SUI) == expected
     assert STRUCT_TAG.encode(SUI) == expected[1:]
 
 
-def test_a_type_is_printed_with_padded_addresses_and_a_space_after_commas():
+def test_type_text_has_padded_addresses_and_a_space_after_commas():
     tag = parse_type_tag("0x2::table::Table<0x2::sui::SUI,vector<u8>>")
     assert str(tag) == f"{PADDED_2}::table::Table<{PADDED_2}::sui::SUI, vector<u8>>"
 
 
-def test_a_coin_type_is_read_from_its_short_text():
+def test_coin_type_is_parsed_from_its_short_text():
     assert parse_struct_tag("0x2::coin::Coin<0x2::sui::SUI>") == GAS_COIN == coin_tag(SUI)
 
 
@@ -85,19 +85,19 @@ def test_a_coin_type_is_read_from_its_short_text():
         "vector<" * 200 + "u8" + ">" * 200,
     ],
 )
-def test_what_is_no_type_is_refused(text):
+def test_parse_refuses_invalid_types(text):
     with pytest.raises(ValidationError) as caught:
         parse_type_tag(text)
     assert caught.value.code in ("type_invalid", "address_invalid")
 
 
-def test_a_primitive_is_no_struct():
+def test_primitive_is_not_a_struct():
     with pytest.raises(ValidationError) as caught:
         parse_struct_tag("u64")
     assert caught.value.code == "type_invalid"
 
 
-def test_nesting_without_end_is_refused():
+def test_deep_nesting_is_refused():
     with pytest.raises(BcsError):
         TYPE_TAG.decode(b"\x06" * 10_000)
     with pytest.raises(BcsError):
@@ -126,7 +126,7 @@ def test_nesting_without_end_is_refused():
         ("u8", u8.encode(1), "0x4de7696edddfb592a8dc7c8b66053b1557eb4fa1a9194322562aabf3da9e9239"),
     ],
 )
-def test_a_derived_object_has_the_published_id(key_type, key, expected):
+def test_derived_object_has_the_published_id(key_type, key, expected):
     assert str(derived_object_id(Address.of(2), parse_type_tag(key_type), key)) == expected
 
 
@@ -144,20 +144,20 @@ def test_a_derived_object_has_the_published_id(key_type, key, expected):
         ),
     ],
 )
-def test_a_tool_has_the_id_that_the_nexus_sdk_derives(fqn, expected):
+def test_tool_has_the_id_of_the_nexus_sdk(fqn, expected):
     registry = Address.parse("0x940f0dd81d4e4ae2cd476ff61ca5699e0d9356e1874d6c4ba3a5bdf28e67b9e9")
     assert str(derived_object_id(registry, ASCII_STRING, string.encode(fqn))) == expected
 
 
 @given(st.data())
-def test_every_type_is_read_back_from_bytes_and_from_text(strategies, data):
+def test_types_round_trip_as_bytes_and_text(strategies, data):
     tag = data.draw(strategies.type_tags)
     assert TYPE_TAG.decode(TYPE_TAG.encode(tag)) == tag
     assert parse_type_tag(str(tag)) == tag
 
 
 @given(st.binary(max_size=120))
-def test_any_bytes_are_a_type_in_its_only_form_or_are_refused(noise):
+def test_any_bytes_are_a_canonical_type_or_are_refused(noise):
     try:
         tag = TYPE_TAG.decode(noise)
     except BcsError:

@@ -1,8 +1,8 @@
-"""Bytes of real networks, from `tests/vectors`, with the digests under which they are known there.
+"""Bytes of real networks, from `tests/vectors`, with their digests on those networks.
 
-Each vector names its chain, and the checkpoint that has it or a transaction that wrote it. Digests
-of transactions and effects are those of the checkpoint's contents, digests of events and objects
-those of the effects; a vector without a digest is read and written back only. Signatures are from
+Each vector names its chain, and the checkpoint that contains it or a transaction that wrote it.
+Digests of transactions and effects come from the checkpoint's contents, and digests of events and
+objects from the effects. A vector without a digest is only decoded and encoded. Signatures are from
 the tests of the project that they name.
 """
 
@@ -37,13 +37,13 @@ FOLDER = Path(__file__).parents[2] / "vectors"
 def vectors(kind):
     found = json.loads((FOLDER / f"{kind}.json").read_text())
     return [
-        pytest.param(each, id=f"{place}-{each.get('digest', '')}")
-        for place, each in enumerate(found)
+        pytest.param(vector, id=f"{place}-{vector.get('digest', '')}")
+        for place, vector in enumerate(found)
     ]
 
 
 def decoded(kind, codec):
-    return [codec.decode(bcs(each.values[0])) for each in vectors(kind)]
+    return [codec.decode(bcs(vector.values[0])) for vector in vectors(kind)]
 
 
 def bcs(vector, field="bcs"):
@@ -56,14 +56,14 @@ def assert_digest(vector, value):
 
 
 @pytest.mark.parametrize("vector", vectors("transactions"))
-def test_a_transaction_keeps_its_bytes_and_digest(vector):
+def test_transaction_keeps_its_bytes_and_digest(vector):
     data = TRANSACTION_DATA.decode(bcs(vector))
     assert data.encode() == bcs(vector)
     assert_digest(vector, data)
 
 
 @pytest.mark.parametrize("vector", vectors("transactions"))
-def test_its_signatures_are_those_of_its_sender(vector):
+def test_signatures_are_those_of_the_sender(vector):
     sender = TRANSACTION_DATA.decode(bcs(vector)).sender
     for text in vector["signatures"]:
         signature = UserSignature.parse(base64.b64decode(text))
@@ -72,7 +72,7 @@ def test_its_signatures_are_those_of_its_sender(vector):
 
 
 @pytest.mark.parametrize("vector", vectors("signatures"))
-def test_a_signature_of_every_scheme_is_read(vector):
+def test_signature_of_every_scheme_is_parsed(vector):
     signature = UserSignature.parse(base64.b64decode(vector["signature"]))
     assert signature.scheme.name == vector["scheme"]
 
@@ -91,14 +91,14 @@ def test_events_keep_their_bytes_and_digest(vector):
 
 
 @pytest.mark.parametrize("vector", vectors("objects"))
-def test_an_object_keeps_its_bytes_and_digest(vector):
+def test_object_keeps_its_bytes_and_digest(vector):
     value = OBJECT.decode(bcs(vector))
     assert value.encode() == bcs(vector)
     assert_digest(vector, value)
 
 
 @pytest.mark.parametrize("vector", vectors("checkpoints"))
-def test_a_summary_names_the_digest_of_its_contents(vector):
+def test_summary_contains_the_digest_of_its_contents(vector):
     summary = CHECKPOINT_SUMMARY.decode(bcs(vector))
     contents = ANY_CHECKPOINT_CONTENTS.decode(bcs(vector, "contents"))
     assert summary.encode() == bcs(vector)
@@ -107,7 +107,7 @@ def test_a_summary_names_the_digest_of_its_contents(vector):
     assert contents.digest() == summary.content_digest
 
 
-def test_the_vectors_have_transactions_of_users_and_of_the_system():
+def test_vectors_have_transactions_of_users_and_of_the_system():
     kinds = {type(data.kind).__name__ for data in decoded("transactions", TRANSACTION_DATA)}
     assert kinds >= {
         "AuthenticatorStateUpdate",
@@ -118,15 +118,15 @@ def test_the_vectors_have_transactions_of_users_and_of_the_system():
     }
 
 
-def test_the_vectors_have_effects_of_both_versions_and_a_package():
-    assert {type(each) for each in decoded("effects", ANY_EFFECTS)} == {
+def test_vectors_have_effects_of_both_versions_and_a_package():
+    assert {type(effects) for effects in decoded("effects", ANY_EFFECTS)} == {
         TransactionEffects,
         TransactionEffectsV1,
     }
     assert MovePackage in {type(value.data) for value in decoded("objects", OBJECT)}
 
 
-def test_the_last_transaction_of_an_epoch_can_do_several_things():
+def test_last_transaction_of_an_epoch_can_have_several_steps():
     ends = [
         data.kind
         for data in decoded("transactions", TRANSACTION_DATA)
@@ -136,7 +136,7 @@ def test_the_last_transaction_of_an_epoch_can_do_several_things():
     assert steps == {AuthenticatorStateExpire, ChangeEpoch}
 
 
-def test_contents_of_the_second_form_have_an_alias_with_each_signature():
+def test_contents_v2_have_an_alias_with_each_signature():
     one, other = Digest(bytes(32)), Digest(b"\1" * 32)
     contents = CheckpointContentsV2(
         (SignedTransactionDigests((one, other), ((b"\7", None), (b"\x08", 5))),)

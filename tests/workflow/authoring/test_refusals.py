@@ -46,7 +46,7 @@ from tests.workflow.authoring.programs import (
         (
             "flow.add(summarise, paper=topic, words={1, 2})",
             "json_invalid",
-            "this is no acceptable JSON: it has a set, which is no JSON value",
+            "invalid JSON: it has a set, which is not a JSON value",
         ),
         (
             "flow.add(summarise, paper=[topic])",
@@ -57,7 +57,7 @@ from tests.workflow.authoring.programs import (
         (
             "flow.add('search')",
             "fqn_invalid",
-            "'search' is no FQN: it has no version: '@' is missing",
+            "'search' is not a valid FQN: it has no version: '@' is missing",
         ),
         ("flow.add(tell_time, name='now?')", "name_invalid", "'now?' is no name of a step"),
         (
@@ -70,7 +70,7 @@ from tests.workflow.authoring.programs import (
         (
             "Workflow('report@1')",
             "fqn_invalid",
-            "'report@1' is no FQN: the domain needs two labels or more before the name",
+            "'report@1' is not a valid FQN: the domain needs two labels or more before the name",
         ),
         (
             "Workflow('xyz.example.report@1', 'x' * 4097)",

@@ -1,4 +1,4 @@
-"""Two tools in Python: a function, and a class that needs somebody's token."""
+"""Two tools in Python: a function, and a class that needs an OAuth token."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class Signature(Tool):
 
     @classmethod
     def create(cls) -> "Signature":
-        """The tool, which asks for a token of GitHub."""
+        """Return the tool, which requires a GitHub token."""
         return cls(
             name="sign",
             description="Signs a phrase.",

@@ -1,4 +1,4 @@
-"""Counts the words on standard input that are long enough."""
+"""Count the words on standard input that are long enough."""
 
 import json
 import os

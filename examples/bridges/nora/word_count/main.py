@@ -4,7 +4,7 @@ import re
 
 
 def run(params: dict) -> str:
-    """Count words, whatever their case."""
+    """Count words, ignoring case."""
     words = re.findall(r"\w+", params["text"].lower())
     word = params.get("word")
     return str(len(words) if word is None else words.count(word.lower()))

@@ -1,4 +1,4 @@
-"""Tools of the namespace `text`, for SOS-Toolkit and whoever speaks its protocol."""
+"""Tools of the namespace `text`, for SOS-Toolkit and other programs with its protocol."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ def count_words(
     text: Annotated[str, Field(description="The text whose words are counted")],
     ignore_case: Annotated[bool, Field(description="Whether A and a are one word")] = True,
 ) -> dict[str, Any]:
-    """Counts how often each word stands in a text."""
+    """Count how often each word occurs in a text."""
     words = (text.lower() if ignore_case else text).split()
     return {"counts": {word: words.count(word) for word in words}, "total": len(words)}
 
@@ -20,7 +20,7 @@ def count_words(
 def most_frequent(
     __RESULT__: Annotated[ResultObject, Field(description="From count_words")],  # noqa: N803
 ) -> dict[str, Any]:
-    """Gives the word that stands most often in a text whose words have been counted."""
+    """Return the most frequent word of a text whose words have been counted."""
     counts = __RESULT__.data["counts"]
     return {"word": max(counts, key=counts.get)}
 
@@ -30,7 +30,7 @@ def remember(
     __CTX__: Annotated[SOSContext, Field(description="Where it is remembered")],  # noqa: N803
     word: Annotated[str, Field(description="The word to remember")],
 ) -> dict[str, Any]:
-    """Adds a word to those in `namespace.words` of the context."""
+    """Add a word to `namespace.words` of the context."""
     words = [*__CTX__.get("namespace.words", []), word]
     __CTX__.set("namespace.words", words, overwrite=True)
     return {"words": words}

@@ -1,4 +1,4 @@
-"""A tool that speaks the protocol of Unstract with nothing but the standard library."""
+"""A tool that implements the protocol of Unstract with only the standard library."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ def emit(kind: str, **fields: Any) -> None:
 
 
 def declare(command: str) -> None:
-    """Answer a command that asks what the tool is."""
+    """Answer a command that queries the tool's definition."""
     name = {"VARIABLES": "runtime_variables.json", "ICON": "icon.svg"}.get(
         command, f"{command.lower()}.json"
     )
@@ -48,7 +48,7 @@ def run(settings: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Do what the command says."""
+    """Execute the command in the arguments."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", required=True)
     parser.add_argument("--settings", type=json.loads, default={})

@@ -1,4 +1,7 @@
-"""Credentials for tools: providers that look them up, and one that has people sign in."""
+"""Auth providers for tools: some look up stored credentials, one asks users to sign in.
+
+Begin reading at `provider.py`.
+"""
 
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock
 from nexus_tools.bridges.hyperpocket.auth.configuration import auth_providers

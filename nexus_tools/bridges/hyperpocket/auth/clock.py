@@ -1,4 +1,4 @@
-"""The time that sign-ins go by."""
+"""The clock of sign-ins, which tests replace."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,7 @@ import anyio
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """`now` is in seconds since 1970, `sleep` waits for seconds."""
+    """A clock: `now` is in seconds since 1970, `sleep` waits for a number of seconds."""
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep

@@ -1,4 +1,4 @@
-"""The operator's document of auth providers, read into the providers themselves."""
+"""The parser of the operator's document of auth providers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,13 +24,16 @@ Make = Callable[[str, Mapping[str, Any], CredentialStore, Clock], AuthProvider]
 def auth_providers(
     document: Mapping[str, Any], store: CredentialStore, clock: Clock | None = None
 ) -> dict[str, AuthProvider]:
-    """The providers that a document configures, by their names.
+    """Return the providers that a document configures, by name.
 
-    It maps a provider (`github`), or a provider with a handler (`github/github-oauth2`), to an
-    object: `kind` is `token`, `api_key` or `device_flow`; `env` is the name, or the list of names,
-    of the environment variables that tools read; a device flow has `client_id`, `token_endpoint`
-    and `device_authorization_endpoint`, and may have `client_secret` and `scopes`.
-    Raises `ValidationError` with code `auth_provider_invalid`.
+    The document maps a provider (`github`), or a provider with a handler (`github/github-oauth2`),
+    to an object. `kind` is `token`, `api_key`, or `device_flow`. `env` is the name, or the list of
+    names, of the environment variables that tools read. A device flow requires `client_id`,
+    `token_endpoint`, and `device_authorization_endpoint`, and may have `client_secret` and
+    `scopes`.
+
+    Raises:
+        ValidationError: with code `auth_provider_invalid`.
     """
     clock = clock or Clock()
     return {name: _provider(name, entry, store, clock) for name, entry in document.items()}
@@ -38,14 +41,14 @@ def auth_providers(
 
 def _provider(name: str, entry: Any, store: CredentialStore, clock: Clock) -> AuthProvider:
     if not isinstance(entry, Mapping):
-        raise _invalid(name, "it is no table")
+        raise _invalid(name, "expected a table")
     kind = entry.get("kind")
     if kind not in _KINDS:
-        raise _invalid(name, f"kind is none of {', '.join(_KINDS)}")
+        raise _invalid(name, f"kind must be one of {', '.join(_KINDS)}")
     make, fields = _KINDS[kind]
     unknown = sorted(entry.keys() - {"kind", "env", *fields})
     if unknown:
-        raise _invalid(name, f"a provider of kind {kind} has no {', '.join(unknown)[:200]}")
+        raise _invalid(name, f"unknown keys for kind {kind}: {', '.join(unknown)[:200]}")
     try:
         CredentialKey(name)
         return make(name, entry, store, clock)
@@ -80,9 +83,9 @@ def _device_flow(
 
 def _names(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     names = _texts(name, entry, "env")
-    wrong = [each for each in names if not _NAME.fullmatch(each)]
-    if wrong:
-        raise _invalid(name, f"{wrong[0][:80]!r} is no name of an environment variable")
+    invalid = [variable for variable in names if not _NAME.fullmatch(variable)]
+    if invalid:
+        raise _invalid(name, f"{invalid[0][:80]!r} is not a valid name of an environment variable")
     return names
 
 
@@ -90,7 +93,7 @@ def _texts(name: str, entry: Mapping[str, Any], field: str) -> tuple[str, ...]:
     value = entry.get(field, [])
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-        raise _invalid(name, f"{field} is neither a text nor a list of texts")
+        raise _invalid(name, f"{field} must be a string or a list of strings")
     return tuple(texts)
 
 
@@ -102,7 +105,7 @@ def _text(name: str, entry: Mapping[str, Any], field: str) -> str:
 
 
 def _invalid(name: object, problem: str) -> ValidationError:
-    message = f"the auth provider {str(name)[:80]!r} is wrong: {problem}"
+    message = f"the auth provider {str(name)[:80]!r} is not valid: {problem}"
     return ValidationError("auth_provider_invalid", message)
 
 

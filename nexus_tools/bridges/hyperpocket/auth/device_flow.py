@@ -1,4 +1,4 @@
-"""The device authorization grant of OAuth 2.0 (RFC 8628): a person signs in elsewhere."""
+"""The device authorization grant of OAuth 2.0 (RFC 8628): a user signs in on another device."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +17,10 @@ from nexus_tools.errors import NotAllowedError, UnreachableError
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
-# Section 3.2: the interval if the server names none; section 3.5: what slow_down adds to it.
+# Section 3.2: the default interval. Section 3.5: slow_down increases the interval by this number.
 _INTERVAL_S = 5.0
 _SLOW_DOWN_S = 5.0
-# A server does not get to occupy us for longer, whatever it says.
+# Upper limits, whatever the server requests.
 _MAX_INTERVAL_S = 60.0
 _MAX_LIFETIME_S = 3_600.0
 
@@ -30,7 +30,10 @@ _MAX_USER_CODE = 64
 
 @dataclass(frozen=True, slots=True)
 class DeviceAuthorization:
-    """What a person is told, and what we wait with; times in seconds, `expires_at` since 1970."""
+    """The codes of a pending sign-in.
+
+    `interval` is in seconds, `expires_at` in seconds since 1970.
+    """
 
     device_code: str = field(repr=False)
     user_code: str
@@ -43,15 +46,18 @@ class DeviceAuthorization:
 async def authorize_device(
     server: AuthorizationServer, scopes: frozenset[str], now: float
 ) -> DeviceAuthorization:
-    """Ask for a code that a person can sign in with (section 3.1).
+    """Request a code with which a user can sign in (section 3.1).
 
-    Raises `NotAllowedError` (`sign_in_refused`), and as `AuthorizationServer.post` does.
+    Raises:
+        NotAllowedError: with code `sign_in_refused`. `AuthorizationServer.post` raises others.
     """
     form = {"scope": " ".join(sorted(scopes))} if scopes else {}
     response = await server.post(server.device_authorization_endpoint, form)
     error = error_of(response)
     if error:
-        raise NotAllowedError("sign_in_refused", f"the sign-in could not be started: {error}")
+        raise NotAllowedError(
+            "sign_in_refused", f"the authorization server rejected the sign-in: {error}"
+        )
     lifetime = min(seconds(response.get("expires_in"), "expires_in"), _MAX_LIFETIME_S)
     interval = seconds(response.get("interval", _INTERVAL_S), "interval")
     return DeviceAuthorization(
@@ -67,9 +73,10 @@ async def authorize_device(
 async def wait_for_token(
     server: AuthorizationServer, authorization: DeviceAuthorization, clock: Clock
 ) -> Credential:
-    """Ask for the token until the person has decided or the code has expired (sections 3.4, 3.5).
+    """Poll for the token until the user decides or the code expires (sections 3.4, 3.5).
 
-    Raises `NotAllowedError` (`sign_in_refused`), also when the time is over.
+    Raises:
+        NotAllowedError: with code `sign_in_refused`, also if the code expires.
     """
     form = {"grant_type": GRANT_TYPE, "device_code": authorization.device_code}
     interval = authorization.interval
@@ -87,24 +94,26 @@ async def wait_for_token(
             interval += _SLOW_DOWN_S
         elif error != "authorization_pending":
             raise NotAllowedError("sign_in_refused", f"the sign-in was refused: {error}")
-    raise NotAllowedError("sign_in_refused", "nobody has signed in in time: expired_token")
+    raise NotAllowedError(
+        "sign_in_refused", "the sign-in code expired before anyone signed in: expired_token"
+    )
 
 
 def _url(response: dict[str, Any]) -> str:
-    """Where a person signs in; with the code in it, if the server gives such a one."""
-    whole = response.get("verification_uri_complete")
-    # An earlier draft called it `verification_url`, and a large server still does.
-    plain = response.get("verification_uri", response.get("verification_url"))
-    url = whole if isinstance(whole, str) and whole else plain
+    """Return the URL at which a user signs in, including the code if the server provides that."""
+    complete_url = response.get("verification_uri_complete")
+    # An earlier draft called it `verification_url`, and a large server still uses that name.
+    plain_url = response.get("verification_uri", response.get("verification_url"))
+    url = complete_url if isinstance(complete_url, str) and complete_url else plain_url
     if not isinstance(url, str) or len(url) > _MAX_URL or not url.isprintable():
-        raise response_invalid("there is no verification_uri")
+        raise response_invalid("verification_uri is missing or not valid")
     if urlsplit(url).scheme not in ("http", "https"):
-        raise response_invalid("verification_uri is no URL of the web")
+        raise response_invalid("verification_uri is not an http or https URL")
     return url
 
 
 def _text(response: dict[str, Any], name: str, limit: int) -> str:
     value = response.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= limit or not value.isprintable():
-        raise response_invalid(f"there is no {name}")
+        raise response_invalid(f"{name} is missing or not valid")
     return value

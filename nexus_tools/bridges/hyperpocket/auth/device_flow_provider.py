@@ -1,4 +1,4 @@
-"""The auth provider that has people sign in, while tools answer what they have to do."""
+"""The auth provider that asks users to sign in; meanwhile tools return the sign-in instructions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,12 +21,12 @@ from nexus_tools.errors import NexusError, NotAllowedError
 from nexus_tools.sui.support.logs import get_logger
 
 MAX_SIGN_INS = 100
-"""How many sign-ins of one provider wait at once: profiles and threads are what callers write."""
+"""The limit of pending sign-ins per provider, because callers choose profiles and threads."""
 
-# A token that is about to expire is refreshed, so that it lasts for the call.
+# A token is refreshed shortly before it expires, so that it remains valid during the call.
 _LEEWAY_S = 60.0
 
-# What a caller may know; an error of the store is the operator's to know.
+# Errors that callers may see; an error of the store is reported only to the operator.
 _SERVERS_ERRORS = {"auth_unreachable", "auth_response_invalid", "sign_in_refused"}
 
 _log = get_logger("nexus_tools.bridges")
@@ -39,10 +39,11 @@ class _SignIn:
 
 
 class DeviceFlowProvider:
-    """OAuth 2.0 tokens: refreshed when they expire, had by the device flow when there are none.
+    """OAuth 2.0 tokens, which are refreshed when they expire and obtained by the device flow.
 
-    `provider` is the name under which they are kept; `scopes` are asked for besides those of the
-    tools. While `running`, sign-ins that calls have started are waited for in the background.
+    `provider` is the name under which tokens are stored. `scopes` are requested in addition to
+    those of the tools. While it is `running`, it waits in the background for sign-ins that calls
+    have started.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class DeviceFlowProvider:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The time in which sign-ins are waited for; entered again inside, it does nothing."""
+        """Wait for sign-ins inside this context; a nested entry has no effect."""
         if self._background is not None:
             yield
             return
@@ -80,19 +81,19 @@ class DeviceFlowProvider:
             self._locks.clear()
 
     async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
-        """The stored token, refreshed if it has to be; else where to sign in."""
+        """Return the stored token, refreshed if necessary, or sign-in instructions."""
         keys = request.keys(self.provider)
         if len(self._locks) > MAX_SIGN_INS:
             self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
         async with self._locks.setdefault(keys[0], Lock()):
             try:
-                return await self._usable(request) or await self._required(request)
+                return await self._stored_credential(request) or await self._start_sign_in(request)
             except NexusError as error:
                 if error.code not in _SERVERS_ERRORS:
                     raise
                 return AuthRequired(error.message)
 
-    async def _usable(self, request: AuthRequest) -> Credential | None:
+    async def _stored_credential(self, request: AuthRequest) -> Credential | None:
         for key in request.keys(self.provider):
             credential = await to_thread.run_sync(self.store.get, key)
             if credential is None or credential.lacks(request.auth.scopes):
@@ -100,34 +101,34 @@ class DeviceFlowProvider:
             if not credential.is_expired(self.clock.now() + _LEEWAY_S):
                 return credential
             if credential.refresh_token:
-                return await self._refreshed(key, credential)
+                return await self._refresh(key, credential)
         return None
 
-    async def _refreshed(self, key: CredentialKey, credential: Credential) -> Credential | None:
-        # Many servers take a refresh token once: what comes for it is not to be lost.
+    async def _refresh(self, key: CredentialKey, credential: Credential) -> Credential | None:
+        # Many servers accept a refresh token only once, so the new token must be stored.
         with CancelScope(shield=True):
             try:
-                fresh = await self.server.refresh(credential, self.clock.now())
+                new_credential = await self.server.refresh(credential, self.clock.now())
             except NotAllowedError:
                 return None
-            await to_thread.run_sync(self.store.put, key, fresh)
-        return fresh
+            await to_thread.run_sync(self.store.put, key, new_credential)
+        return new_credential
 
-    async def _required(self, request: AuthRequest) -> AuthRequired:
+    async def _start_sign_in(self, request: AuthRequest) -> AuthRequired:
         keys = request.keys(self.provider)
         key, stored = keys[0], await find(self.store, keys)
         granted = stored.scopes if stored else None
         scopes = request.auth.scopes | self.scopes | (granted or frozenset())
-        waiting = self._sign_ins.get(key)
-        if waiting and scopes <= waiting.authorization.scopes:
-            return _sign_in_at(waiting.authorization, self.provider)
+        pending = self._sign_ins.get(key)
+        if pending and scopes <= pending.authorization.scopes:
+            return _sign_in_at(pending.authorization, self.provider)
         if self._background is None:
-            return AuthRequired(f"nobody is signed in at {self.provider}")
-        if waiting is None and len(self._sign_ins) >= MAX_SIGN_INS:
-            return AuthRequired(f"too many people are about to sign in at {self.provider}")
+            return AuthRequired(f"not signed in at {self.provider}")
+        if pending is None and len(self._sign_ins) >= MAX_SIGN_INS:
+            return AuthRequired(f"too many sign-ins are pending at {self.provider}")
         authorization = await authorize_device(self.server, scopes, self.clock.now())
-        if waiting:
-            waiting.task.cancel()
+        if pending:
+            pending.task.cancel()
         task = self._background.start(self._wait(key, authorization))
         self._sign_ins[key] = _SignIn(authorization, task)
         return _sign_in_at(authorization, self.provider)
@@ -146,5 +147,5 @@ class DeviceFlowProvider:
 
 
 def _sign_in_at(authorization: DeviceAuthorization, provider: str) -> AuthRequired:
-    reason = f"sign in at {provider} with the code {authorization.user_code}, and call again"
+    reason = f"Sign in at {provider} with the code {authorization.user_code}, and call again."
     return AuthRequired(reason, authorization.url, authorization.user_code)

@@ -1,4 +1,4 @@
-"""Where the credentials of a tool come from: what an auth provider is, and those that only look."""
+"""The protocol of auth providers, and the providers that only look up stored credentials."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from nexus_tools.bridges.hyperpocket.tool_auth import ToolAuth
 
 @dataclass(frozen=True, slots=True)
 class AuthRequest:
-    """One call's wish for credentials: what the tool declares, and on whose behalf."""
+    """A call's request for credentials: the tool's declaration, the profile, and the thread."""
 
     auth: ToolAuth
     profile: str = DEFAULT
     thread_id: str = DEFAULT
 
     def keys(self, *providers: str) -> list[CredentialKey]:
-        """Where its credentials may be kept: those of its thread before those of any."""
+        """Return the keys of suitable credentials, those of its thread before the default."""
         threads = dict.fromkeys([self.thread_id, DEFAULT])
         return [
             CredentialKey(provider, self.profile, thread)
@@ -37,7 +37,7 @@ class AuthRequest:
 
 @dataclass(frozen=True, slots=True)
 class AuthRequired:
-    """Why there are no credentials, and where a person can give them."""
+    """The reason why credentials are missing, and the URL at which a user can provide them."""
 
     reason: str
     url: str = ""
@@ -45,30 +45,30 @@ class AuthRequired:
 
 
 class AuthProvider(Protocol):
-    """Gives credentials, or says what is missing; it never waits for a person.
+    """A source of credentials; it never waits for a user.
 
-    `names` are the environment variables that its tools read, empty for those of the system.
+    `names` lists the environment variables that its tools read; empty means the default names.
     """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The environment variables in which tools get what this provider gives."""
+        """The environment variables in which tools receive this provider's credentials."""
         ...
 
     async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
-        """The credential for a call, or why there is none."""
+        """Return the credential for a call, or the reason why it is missing."""
         ...
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """The time in which it may work in the background; it can be entered inside itself."""
+        """Return the context in which the provider may work in the background; it may be nested."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TokenProvider:
-    """Tokens that the operator has put into the store, under the first of `providers` that has one.
+    """Tokens that the operator has stored, under the first of `providers` that has one.
 
-    A token whose scopes are known must have those that the tool asks for.
+    A token with known scopes must have the scopes that the tool requests.
     """
 
     store: CredentialStore
@@ -77,44 +77,46 @@ class TokenProvider:
     clock: Clock = field(default_factory=Clock)
 
     async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
-        """The stored token, or why it does not do."""
+        """Return the stored token, or the reason why it cannot be used."""
         credential = await find(self.store, request.keys(*self.providers))
         if credential is None:
-            return AuthRequired(f"the operator has no credential for {self.providers[0]}")
+            return AuthRequired(f"the operator has not stored a credential for {self.providers[0]}")
         if credential.is_expired(self.clock.now()):
             return AuthRequired(f"the operator's credential for {self.providers[0]} has expired")
-        lacking = credential.lacks(request.auth.scopes)
-        if lacking:
-            return AuthRequired(f"the operator's credential lacks {', '.join(sorted(lacking))}")
+        missing_scopes = credential.lacks(request.auth.scopes)
+        if missing_scopes:
+            return AuthRequired(
+                f"the operator's credential lacks the scopes {', '.join(sorted(missing_scopes))}"
+            )
         return credential
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """It does nothing in the background."""
+        """Return an empty context, because the provider has no background work."""
         return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyProvider:
-    """API keys that the operator has put into the store; they have no scopes and do not expire."""
+    """API keys that the operator has stored; they have no scopes and do not expire."""
 
     store: CredentialStore
     providers: tuple[str, ...]
     names: tuple[str, ...] = ()
 
     async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
-        """The stored key; a credential of another kind is none."""
+        """Return the stored key; credentials of other kinds are ignored."""
         credential = await find(self.store, request.keys(*self.providers))
         if credential is None or credential.kind is not CredentialKind.API_KEY:
-            return AuthRequired(f"the operator has no API key for {self.providers[0]}")
+            return AuthRequired(f"the operator has not stored an API key for {self.providers[0]}")
         return credential
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """It does nothing in the background."""
+        """Return an empty context, because the provider has no background work."""
         return nullcontext()
 
 
 async def find(store: CredentialStore, keys: list[CredentialKey]) -> Credential | None:
-    """The credential of the first key that has one."""
+    """Return the credential of the first key that has one, or None."""
     for key in keys:
         credential = await to_thread.run_sync(store.get, key)
         if credential is not None:

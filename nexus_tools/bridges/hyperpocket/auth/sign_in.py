@@ -1,4 +1,4 @@
-"""A person signs in at a terminal."""
+"""The sign-in of a user at a terminal."""
 
 from collections.abc import Callable
 
@@ -21,10 +21,12 @@ async def sign_in(
     profile: str = DEFAULT,
     thread_id: str = DEFAULT,
 ) -> CredentialKey:
-    """Run the device flow and keep its token; `announce` tells the person the URL and the code.
+    """Run the device flow and store its token; `announce` shows the URL and code to the user.
 
-    Raises `NotAllowedError` (`sign_in_refused`), `UnreachableError` (`auth_unreachable`) and
-    `ValidationError` (`auth_response_invalid`, `credential_invalid`).
+    Raises:
+        NotAllowedError: with code `sign_in_refused`.
+        UnreachableError: with code `auth_unreachable`.
+        ValidationError: with code `auth_response_invalid` or `credential_invalid`.
     """
     key = CredentialKey(provider.provider, profile, thread_id)
     server, clock = provider.server, provider.clock

@@ -1,4 +1,4 @@
-"""An OAuth 2.0 authorization server: its addresses, and the forms that are posted to it."""
+"""A client of an OAuth 2.0 authorization server: its endpoints, and the forms posted to them."""
 
 import json
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _MAX_ERROR = 60
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationServer:
-    """One client at one authorization server; its endpoints are https, or on this machine."""
+    """An authorization server and its client ID; the endpoints use https or a loopback address."""
 
     client_id: str
     token_endpoint: str
@@ -32,12 +32,13 @@ class AuthorizationServer:
             check_endpoint(url)
 
     async def post(self, endpoint: str, form: dict[str, str]) -> dict[str, Any]:
-        """Post a form as this client, and give the JSON object of the response, an error's too.
+        """Post a form as this client, and return the JSON object of the response or error.
 
-        Raises `UnreachableError` (`auth_unreachable`) or `ValidationError`
-        (`auth_response_invalid`).
+        Raises:
+            UnreachableError: with code `auth_unreachable`.
+            ValidationError: with code `auth_response_invalid`.
         """
-        # The client stands in the body (RFC 6749, section 2.3.1), as some servers require it.
+        # The client is in the body (RFC 6749, section 2.3.1), because some servers require that.
         client = {"client_id": self.client_id}
         if self.client_secret:
             client["client_secret"] = self.client_secret
@@ -51,9 +52,10 @@ class AuthorizationServer:
         return _document(content)
 
     async def refresh(self, credential: Credential, now: float) -> Credential:
-        """A fresh token for an expired one (RFC 6749, section 6).
+        """Return a new token for an expired one (RFC 6749, section 6).
 
-        Raises `NotAllowedError` (`sign_in_refused`) if the server takes the refresh token no more.
+        Raises:
+            NotAllowedError: with code `sign_in_refused` if the server rejects the refresh token.
         """
         form = {"grant_type": "refresh_token", "refresh_token": credential.refresh_token}
         response = await self.post(self.token_endpoint, form)
@@ -64,9 +66,12 @@ class AuthorizationServer:
 
 
 def check_endpoint(url: str) -> None:
-    """Raise `ValidationError` (`auth_provider_invalid`) for an address that secrets may not go to.
+    """Raise an error unless secrets may be sent to the URL.
 
-    It is https, or http on a loopback address (RFC 8252, section 8.3, has the same exception).
+    It must be https, or http on a loopback address (RFC 8252, section 8.3, has the same exception).
+
+    Raises:
+        ValidationError: with code `auth_provider_invalid`.
     """
     try:
         parts = urlsplit(url)
@@ -74,13 +79,13 @@ def check_endpoint(url: str) -> None:
     except ValueError:
         host = ""
     if not host or parts.scheme not in ("https", "http" if _is_loopback(host) else "https"):
-        message = f"{url[:200]!r} is no https URL"
-        hint = "only a server on this machine may be reached by http"
+        message = f"{url[:200]!r} is not an https URL"
+        hint = "Use https. Plain http is allowed only for a server on this machine."
         raise ValidationError("auth_provider_invalid", message, hint=hint)
 
 
 def error_of(response: dict[str, Any]) -> str:
-    """The error code of a response (RFC 6749, section 5.2), or "" if it is none."""
+    """Return the error code of a response (RFC 6749, section 5.2), or "" if it is not an error."""
     error = response.get("error")
     if error is None:
         return ""
@@ -95,19 +100,23 @@ def credential_of(
     scopes: frozenset[str] | None,
     refresh_token: str = "",
 ) -> Credential:
-    """The credential of a token response (RFC 6749, section 5.1).
+    """Return the credential of a token response (RFC 6749, section 5.1).
 
-    `scopes` and `refresh_token` are what holds if the response says none. Raises `ValidationError`
-    (`auth_response_invalid`).
+    `scopes` and `refresh_token` are the values for a response without them.
+
+    Raises:
+        ValidationError: with code `auth_response_invalid`.
     """
     token, lifetime, scope = (response.get(key) for key in ("access_token", "expires_in", "scope"))
-    renewed = response.get("refresh_token")
+    new_refresh_token = response.get("refresh_token")
     if not isinstance(token, str) or not token:
-        raise response_invalid("there is no access_token")
+        raise response_invalid("access_token is missing")
     return Credential(
         CredentialKind.OAUTH2,
         token,
-        refresh_token=renewed if isinstance(renewed, str) and renewed else refresh_token,
+        refresh_token=new_refresh_token
+        if isinstance(new_refresh_token, str) and new_refresh_token
+        else refresh_token,
         expires_at=None if lifetime is None else now + seconds(lifetime, "expires_in"),
         # Some servers separate scopes by commas.
         scopes=frozenset(scope.replace(",", " ").split()) if isinstance(scope, str) else scopes,
@@ -115,25 +124,25 @@ def credential_of(
 
 
 def seconds(value: object, name: str) -> float:
-    """A number of seconds of a response; some servers write numbers as texts."""
+    """Return a response field in seconds; some servers encode numbers as strings."""
     try:
         number = float(value) if isinstance(value, int | float | str) else -1.0
     except ValueError:
         number = -1.0
     if not 0 <= number < 2**40:
-        raise response_invalid(f"{name} is no number of seconds")
+        raise response_invalid(f"{name} is not a number of seconds")
     return number
 
 
 def response_invalid(problem: str) -> ValidationError:
-    """The error of a response that the RFCs do not allow; it quotes nothing of it."""
-    message = f"the authorization server responded with what cannot be used: {problem}"
+    """Return the error for a response that violates the RFCs, without quoting the response."""
+    message = f"the response of the authorization server is not valid: {problem}"
     return ValidationError("auth_response_invalid", message)
 
 
 async def _post(endpoint: str, form: dict[str, str]) -> bytes:
     content = b""
-    # The proxies and certificates of the environment are the command line's to know.
+    # Only the command line uses the proxies and certificates of the environment.
     async with (
         httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as client,
         client.stream(
@@ -158,8 +167,8 @@ def _document(content: bytes) -> dict[str, Any]:
     except ValueError:
         document = None
     if not isinstance(document, dict):
-        # The cause would quote the response, in which there may be a token.
-        raise response_invalid("it is no JSON object") from None
+        # The cause would quote the response, which may contain a token.
+        raise response_invalid("expected a JSON object") from None
     return document
 
 

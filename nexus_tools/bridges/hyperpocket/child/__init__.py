@@ -1,6 +1,7 @@
-"""What runs in the process of a tool in Python: it finds the tools of a module, and calls one.
+"""The process of a tool in Python: it finds the tools of a module and calls one of them.
 
-Python 3.10 or later, with pydantic; nothing else of ours but what stands in this folder.
+It requires Python 3.10 or later with pydantic, and uses only this folder of the package. Begin
+reading at `reply`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from nexus_tools.bridges.worker.child import loading
 
 
 def reply(request: dict[str, Any]) -> Any:
-    """Do `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
+    """Handle `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
     if request["do"] == "describe":
         return _describe(find_tools(load(request["path"])))
     with loading():
@@ -27,7 +28,7 @@ def _describe(finding: Finding) -> dict[str, Any]:
     for tool in finding.tools:
         try:
             tools.append(described(tool))
-        except Exception as error:  # noqa: BLE001 - the edge to an author's code
+        except Exception as error:  # noqa: BLE001 - untrusted code may raise anything
             refused.append((str(tool.name), f"{type(error).__name__}: {error}"))
     return {
         "tools": tools,
@@ -39,6 +40,6 @@ def _describe(finding: Finding) -> dict[str, Any]:
 def _call(finding: Finding, request: dict[str, Any]) -> Any:
     tools = [tool for tool in finding.tools if tool.name == request["name"]]
     if not tools:
-        message = f"the module has no tool {request['name']} any more"
+        message = f"the module no longer has a tool {request['name']}"
         raise LookupError(message)
     return call(tools[0], request)

@@ -1,4 +1,4 @@
-"""Which tools a module has: objects, functions, classes, docks, and what it gives a `Pocket`."""
+"""The search for a module's tools: objects, functions, classes, docks, and those of a `Pocket`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import Any
 from nexus_tools.bridges.hyperpocket.child.pocket import Pocket
 
 _MARKS = ("__model__", "__auth__", "__vars__")
-# Lists of these names hold tools, functions without any mark among them.
+# Lists with these names contain tools, including functions without marks.
 _LISTS = ("tools", "dock", "docks")
 
 
 class Finding:
-    """Tools in the order in which they were found, each once.
+    """The tools of a module in the order in which they were found, without duplicates.
 
-    `refused` are names with reasons; `requested` are places of packaged tools that it asks for.
+    `refused` holds names with reasons. `requested` holds paths of packaged tools that the module
+    requests.
     """
 
     def __init__(self) -> None:
@@ -31,7 +32,7 @@ class Finding:
         self.function_type: type[Any] = import_module("hyperpocket.tool.function").FunctionTool
 
     def add(self, value: Any) -> None:
-        """Take one `ToolLike`: a tool, a function, or the place of a packaged tool."""
+        """Add one `ToolLike`: a tool, a function, or the path of a packaged tool."""
         if id(value) in self._seen:
             return
         self._seen[id(value)] = value
@@ -43,7 +44,7 @@ class Finding:
             self._try(getattr(value, "__name__", repr(value)), lambda: self._dock(value))
 
     def add_class(self, cls: type[Any]) -> None:
-        """Take a `Tool` class: made by its factory methods, or else without arguments."""
+        """Add a `Tool` class; its factory methods, or its constructor, create the tools."""
         if any(type(tool) is cls for tool in self.tools):
             return
         factories = [*_factories(cls)]
@@ -53,11 +54,11 @@ class Finding:
             self._try(cls.__name__, lambda: self._instance(cls))
 
     def add_dock(self, initialize: Callable[[], Any]) -> None:
-        """Take what a dock's `initialize_dock` gives."""
+        """Add the tools that a dock's `initialize_dock` returns."""
         self._try("initialize_dock", lambda: self.add_all(initialize()))
 
     def add_all(self, values: Iterable[Any]) -> None:
-        """Take several `ToolLike`s."""
+        """Add several `ToolLike`s."""
         for value in values:
             self.add(value)
 
@@ -65,26 +66,26 @@ class Finding:
         fields = getattr(cls, "model_fields", {})
         missing = [name for name, field in fields.items() if field.is_required()]
         if missing:
-            message = f"it has no factory method, and no default for {', '.join(missing)}"
+            message = f"it has neither a factory method nor a default for {', '.join(missing)}"
             raise TypeError(message)
         self.add(cls())
 
     def _dock(self, function: Callable[..., Any]) -> None:
-        # The package wants a description; not every function has one.
+        # The package requires a description, but not every function has a docstring.
         function.__doc__ = function.__doc__ or function.__name__
         self.tools += self.function_type.from_dock([function])
 
     def _try(self, name: str, take: Callable[[], object]) -> None:
         try:
             take()
-        except Exception as error:  # noqa: BLE001 - the edge to an author's code
+        except Exception as error:  # noqa: BLE001 - untrusted code may raise anything
             self.refused.append((name, f"{type(error).__name__}: {error}"))
 
 
 def find_tools(modules: list[ModuleType]) -> Finding:
-    """The tools of a module; of a package, those of its submodules too, each once.
+    """Return the tools of the modules, without duplicates.
 
-    Objects come before classes: a class of which there is an object is not made again.
+    Objects come before classes, so a class that already has an object is not instantiated again.
     """
     finding = Finding()
     for module in modules:
@@ -132,27 +133,27 @@ def _is_tool_class(finding: Finding, module: ModuleType, value: Any) -> bool:
 
 
 def _factories(cls: type[Any]) -> Iterator[Callable[[], Any]]:
-    """The class's own methods that need no argument and say that they give an object of it."""
+    """Yield the class's own methods that need no argument and are annotated to return the class."""
     for name, member in vars(cls).items():
         if name.startswith("_") or not isinstance(member, (classmethod, staticmethod)):
             continue
         method = getattr(cls, name)
         parameters = inspect.signature(method).parameters.values()
         optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        needed = [each for each in parameters if each.default is each.empty]
-        if all(each.kind in optional for each in needed) and _gives(cls, method):
+        required = [parameter for parameter in parameters if parameter.default is parameter.empty]
+        if all(parameter.kind in optional for parameter in required) and _gives(cls, method):
             yield method
 
 
 def _gives(cls: type[Any], method: Callable[..., Any]) -> bool:
     annotation = inspect.signature(method).return_annotation
-    names = {each.__name__ for each in cls.__mro__ if each is not object} | {"Self"}
+    names = {base.__name__ for base in cls.__mro__ if base is not object} | {"Self"}
     if isinstance(annotation, str):
         return annotation.rpartition(".")[2].strip("'\"") in names
     return annotation is getattr(typing, "Self", cls) or annotation in cls.__mro__[:-1]
 
 
 def _place(value: Any) -> str:
-    """The place of a packaged tool: a path or URL, a pair of one and variables, a request."""
+    """Return the path of a packaged tool, given as a path, URL, pair with variables, or request."""
     source = value[0] if isinstance(value, tuple) else value
     return str(getattr(source, "tool_source", source))

@@ -1,4 +1,4 @@
-"""Tools of a module, described and called: arguments bound, results as JSON."""
+"""The description and the call of a module's tools: arguments are bound, results become JSON."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from pydantic_core import to_jsonable_python
 
 
 def call(tool: Any, request: dict[str, Any]) -> Any:
-    """Call a tool with `body`, `envs`, `thread_id` and `profile` of the request.
+    """Call a tool with `body`, `envs`, `thread_id`, and `profile` of the request.
 
-    The tool's own variables are in `envs` too, those of the request before them.
+    The tool's own variables are added to `envs`; those of the request take precedence.
     """
     tool.override_tool_variables(request["variables"])
-    given = {key: request[key] for key in ("body", "envs", "thread_id", "profile")}
-    given["envs"] = {**tool.tool_vars, **given["envs"]}
+    keywords = {key: request[key] for key in ("body", "envs", "thread_id", "profile")}
+    keywords["envs"] = {**tool.tool_vars, **keywords["envs"]}
     function = function_of(tool)
     if function is not None:
-        result = _awaited(function(**_bound(tool, function, given)))
+        result = _awaited(function(**_bound(tool, function, keywords)))
     elif tool.__class__.ainvoke is not import_module("hyperpocket.tool").Tool.ainvoke:
-        result = _awaited(tool.ainvoke(**_accepted(tool.ainvoke, given)))
+        result = _awaited(tool.ainvoke(**_accepted(tool.ainvoke, keywords)))
     else:
-        result = _awaited(tool.invoke(**_accepted(tool.invoke, given)))
+        result = _awaited(tool.invoke(**_accepted(tool.invoke, keywords)))
     for postprocess in tool.postprocessings or ():
         result = postprocess(result)
     return to_jsonable_python(result, bytes_mode="base64", fallback=str)
 
 
 def function_of(tool: Any) -> Callable[..., Any] | None:
-    """The function of a `FunctionTool`, None for other tools and where `invoke` is its own.
+    """Return the function of a `FunctionTool`, or None for other tools and a custom `invoke`.
 
-    Its own `invoke` would give text in place of values, and of exceptions too.
+    The `invoke` of `FunctionTool` itself would convert values and exceptions to text.
     """
     function_tool = import_module("hyperpocket.tool.function").FunctionTool
     if not isinstance(tool, function_tool) or type(tool).invoke is not function_tool.invoke:
@@ -45,35 +45,35 @@ def function_of(tool: Any) -> Callable[..., Any] | None:
     return tool.afunc or tool.func  # type: ignore[no-any-return]
 
 
-def _bound(tool: Any, function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a function; `**kwargs` gets what is declared besides, and the rest given."""
+def _bound(tool: Any, function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a function; `**kwargs` receives all others, declared or given."""
     if tool.keep_structured_arguments:
-        return given
+        return keywords
     parameters = inspect.signature(function).parameters
     hints = _hints(function)
     declared = (tool.argument_json_schema or {}).get("properties", {})
-    body = {name: value for name, value in given["body"].items() if name in declared}
+    body = {name: value for name, value in keywords["body"].items() if name in declared}
     bound = {
         name: _converted(hints.get(name), body.pop(name)) for name in parameters if name in body
     }
-    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
-        others = {"thread_id": given["thread_id"], "profile": given["profile"]}
-        return {**body, **others, **given["envs"], **bound}
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        others = {"thread_id": keywords["thread_id"], "profile": keywords["profile"]}
+        return {**body, **others, **keywords["envs"], **bound}
     return bound
 
 
-def _accepted(method: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Of what is given, the arguments that a method takes."""
+def _accepted(method: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return the given arguments that a method accepts."""
     parameters = inspect.signature(method).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
-        return given
-    return {name: value for name, value in given.items() if name in parameters}
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return keywords
+    return {name: value for name, value in keywords.items() if name in parameters}
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
-    except NameError:  # a name that is imported for type checkers only
+    except NameError:  # a name that is imported only for type checkers
         return {}
 
 
@@ -92,7 +92,7 @@ def _awaited(result: Any) -> Any:
 
 
 def described(tool: Any) -> dict[str, Any]:
-    """The declared fields of a tool, each in the form that its packaged kin has in a file."""
+    """Return the declared fields of a tool, in the format of a packaged tool's file."""
     return {
         "name": str(tool.name),
         "description": str(tool.description or ""),
@@ -112,17 +112,17 @@ def _auth(auth: Any) -> dict[str, Any]:
 
 
 def _schema(tool: Any) -> dict[str, Any] | None:
-    """The schema of the arguments, without the one that stands for all other names."""
+    """Return the schema of the arguments, without the property of a `**kwargs` parameter."""
     schema = tool.argument_json_schema
     function = function_of(tool)
     if schema is None or function is None:
         return schema  # type: ignore[no-any-return]
-    rest = {
+    keyword_parameters = {
         name
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.kind is parameter.VAR_KEYWORD
     }
     declared = schema.get("properties", {})
-    properties = {key: value for key, value in declared.items() if key not in rest}
-    required = [name for name in schema.get("required", []) if name not in rest]
+    properties = {key: value for key, value in declared.items() if key not in keyword_parameters}
+    required = [name for name in schema.get("required", []) if name not in keyword_parameters]
     return {**schema, "properties": properties, "required": required}

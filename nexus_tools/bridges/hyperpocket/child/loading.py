@@ -1,4 +1,4 @@
-"""An author's module, imported from its file, with `hyperpocket` for it to import."""
+"""The import of an author's module from its file, with a `hyperpocket` package to import."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from types import ModuleType
 from nexus_tools.bridges.hyperpocket.child.pocket import Pocket
 from nexus_tools.bridges.hyperpocket.child.shim import install
 
-# Submodules that hold no tools.
-_ASIDE = ("test", "tests", "conftest", "setup")
+# Submodules without tools.
+_SKIPPED_MODULES = ("test", "tests", "conftest", "setup")
 
 
 def load(path: str) -> list[ModuleType]:
-    """The module at `path`, or the package and its submodules if `path` is a folder.
+    """Return the module at `path`, or the package and its submodules if `path` is a folder.
 
-    The real package is used if this interpreter has it; `Pocket` is ours in either case, as the
-    real one starts two servers.
+    The real package is used if this interpreter has it. `Pocket` is always our replacement, because
+    the real one starts two servers.
     """
     if importlib.util.find_spec("hyperpocket") is None:
         install()
     else:
         _without_servers()
     place = Path(path)
-    # The module's neighbours can be imported, but hide no module of this interpreter.
+    # Modules in the same folder can be imported, but do not shadow modules of this interpreter.
     sys.path.append(str(place.parent))
     module = _import(place.stem if place.is_file() else place.name, place)
     return [module, *_submodules(module)]
@@ -47,7 +47,7 @@ def _import(name: str, place: Path) -> ModuleType:
     folders = [str(place)] if is_package else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
-        message = f"{file} is no module of Python"
+        message = f"{file} is not a Python module"
         raise ImportError(message)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -57,7 +57,9 @@ def _import(name: str, place: Path) -> ModuleType:
 
 def _submodules(package: ModuleType) -> list[ModuleType]:
     return [
-        importlib.import_module(f"{package.__name__}.{each.name}")
-        for each in pkgutil.iter_modules(getattr(package, "__path__", ()))
-        if not each.ispkg and not each.name.startswith("_") and each.name not in _ASIDE
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(getattr(package, "__path__", ()))
+        if not module.ispkg
+        and not module.name.startswith("_")
+        and module.name not in _SKIPPED_MODULES
     ]

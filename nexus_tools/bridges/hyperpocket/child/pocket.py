@@ -1,4 +1,4 @@
-"""`Pocket` as modules of tools meet it: it keeps what it is given, and runs nothing."""
+"""A replacement of `Pocket` that stores its tools and runs nothing."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 
 class Pocket:
-    """Stands where a module builds its own `Pocket`: the tools in it are found by the bridge."""
+    """The `Pocket` that a module creates; the bridge finds the tools in it."""
 
     def __init__(self, tools: Any = None, **_: Any) -> None:
         self.tool_likes: list[Any] = []
         self.load_tools([] if tools is None else tools)
 
     def load_tools(self, tools: Any) -> None:
-        """Keep one `ToolLike`, or a list of them."""
+        """Store one `ToolLike` or a list of them."""
         self.tool_likes += tools if isinstance(tools, list) else [tools]
 
     def __enter__(self) -> Pocket:  # noqa: PYI034 - typing.Self needs Python 3.11
@@ -23,4 +23,4 @@ class Pocket:
         self.teardown()
 
     def teardown(self) -> None:
-        """Nothing was started."""
+        """Do nothing, because nothing was started."""

@@ -1,6 +1,7 @@
-"""The program between the server and a stranger's: starts it, watches it, ends all of it.
+"""The program between the server and an untrusted program: it starts, watches, and kills it.
 
-It runs for every call, so it imports little: the standard library's small modules only.
+It runs for every call, so it imports only small modules of the standard library. Begin reading at
+`main.py`.
 """
 
 __all__: list[str] = []

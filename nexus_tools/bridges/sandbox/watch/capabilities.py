@@ -1,4 +1,4 @@
-"""What root may do beyond others, given up but for the little that files need."""
+"""The capabilities of root, which are dropped except for those that file access needs."""
 
 import os
 import struct
@@ -9,23 +9,23 @@ _DROP_FROM_BOUNDS = 24
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _VERSION_3 = 0x20080522
 
-# To change owners, to pass modes by, and to act as an owner: Landlock says on which files.
+# CAP_CHOWN, CAP_DAC_OVERRIDE, and CAP_FOWNER; Landlock limits the files to which they apply.
 _KEPT = (0, 1, 3)
 _HIGHEST = 63
 
 
 def drop() -> None:
-    """Keep three; for those who have none this does nothing."""
+    """Keep three capabilities; this has no effect for a process without capabilities."""
     try:
         for number in range(_HIGHEST + 1):
             if number not in _KEPT:
                 linux.set_process(_DROP_FROM_BOUNDS, number)
     except OSError:
-        # The kernel knows no more of them, or this process may not change them: it has none then.
+        # The kernel has no capability with this number, or this process has no capabilities at all.
         pass
-    kept = sum(1 << number for number in _KEPT) & _permitted()
+    kept_bits = sum(1 << number for number in _KEPT) & _permitted()
     header = struct.pack("=Ii", _VERSION_3, 0)
-    data = struct.pack("=6I", kept, kept, 0, 0, 0, 0)
+    data = struct.pack("=6I", kept_bits, kept_bits, 0, 0, 0, 0)
     linux.system_call(_CAPSET[os.uname().machine], header, data)
 
 

@@ -1,4 +1,4 @@
-"""Confines the process that is about to become a stranger's program, in four layers."""
+"""The confinement of the process that will become the untrusted program, in four layers."""
 
 from nexus_tools.bridges.sandbox.watch import (
     capabilities,
@@ -13,19 +13,25 @@ _NO_NEW_PRIVILEGES = 38
 
 
 def is_there() -> bool:
-    """Whether the kernel has what confining needs at least: Landlock, and our filter of calls."""
+    """Return whether the kernel has the minimum: Landlock, and system calls that we can filter."""
     return landlock.version() > 0 and seccomp.is_there()
 
 
 def view(writes: "list[str]", scratch: str) -> bool:
-    """The first layer, where the kernel opens it: mounts of its own, read-only but for `writes`."""
+    """Apply the first layer, and return whether the kernel allows it.
+
+    The layer is a private set of mounts that is read-only except for `writes`.
+    """
     return mounts.close(writes, f"{scratch}/shm")
 
 
 def confine(*, reads: "list[str]", writes: "list[str]", ports: "list[int]", has_view: bool) -> None:
-    """The other layers: for good, and for all that this process starts.
+    """Apply the other layers, permanently and for all children of this process.
 
-    Raises `OSError`. `has_view` says that `/dev/shm` is one's own.
+    `has_view` says that `/dev/shm` is private to this run.
+
+    Raises:
+        OSError: if the kernel rejects a layer.
     """
     ruleset = landlock.Ruleset()
     ruleset.allow((*readable_paths.READABLE, *reads), landlock.READ)

@@ -1,4 +1,4 @@
-"""How much a directory holds, measured no further than it may hold."""
+"""The size of a directory, measured only up to its limit."""
 
 import errno
 import os
@@ -6,31 +6,32 @@ from collections.abc import Iterator
 
 
 def is_over(folder: str, *, disk_bytes: int, files: int) -> bool:
-    """Whether there are more bytes or more files (folders too) under `folder`.
+    """Return whether `folder` contains more bytes or more files (including folders) than allowed.
 
-    The walk ends when that is known, so it never looks at more than `files` of them. What lies
-    deeper than a path can name is over as well.
+    The walk stops as soon as the answer is known, so it visits at most `files` entries. A tree
+    deeper than a path can name is over the limit as well.
     """
-    waiting = [folder]
+    pending = [folder]
     size = count = 0
     try:
-        while waiting:
-            for entry in _entries(waiting.pop()):
+        while pending:
+            for entry in _entries(pending.pop()):
                 count += 1
                 size += _size(entry)
                 if count > files or size > disk_bytes:
                     return True
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                    pending.append(entry.path)
     except OSError as error:
         return error.errno == errno.ENAMETOOLONG
     return False
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder; nothing if it is gone.
+    """Yield the entries of a folder; a folder that was removed has none.
 
-    Its owner may have shut it, and may open it again: so do we, as nothing may hide in it.
+    The program may have removed its own permissions and can restore them. The walk restores them
+    too, so that the program cannot hide files in such a folder.
     """
     try:
         if not os.access(folder, os.R_OK | os.X_OK):
@@ -45,7 +46,7 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _size(entry: os.DirEntry[str]) -> int:
-    """The larger of what a file seems to have and what it takes; nothing if it is gone."""
+    """Return the larger of a file's nominal and allocated size in bytes, or 0 if it was removed."""
     try:
         if entry.is_dir(follow_symlinks=False):
             return 0

@@ -1,4 +1,4 @@
-"""Starts the program: bounds, descriptors and signals are set in it before it begins."""
+"""The start of the program: limits, descriptors, and signals are set in its process before exec."""
 
 import fcntl
 import os
@@ -8,16 +8,16 @@ from contextlib import suppress
 
 from nexus_tools.bridges.sandbox.watch import confine, linux
 
-# The number under which a program has the descriptor for its reply.
+# The number of the descriptor to which a program writes its reply.
 REPLY_DESCRIPTOR = 3
 
 
 class Order:
-    """One run: `name=value` for each of these slots, `--`, and the command.
+    """The parameters of one run: `name=value` for each of these slots, `--`, and the command.
 
-    Bounds are as in `ProcessLimits`, `time_ms` is 0 where there is none. `report` and `reply` are
-    descriptors, -1 for none; `directory` is empty for the one that the program is started in.
-    `is_confined` is 0 or 1; then each of `reads`, `writes` and `ports` may stand several times.
+    Limits are as in `ProcessLimits`; `time_ms` is 0 for no limit. `report` and `reply` are
+    descriptors, or -1 for none. `directory` is empty for the current directory. `is_confined` is 0
+    or 1. `reads`, `writes`, and `ports` may occur several times.
     """
 
     __slots__ = (
@@ -40,18 +40,18 @@ class Order:
     def __init__(self, arguments: list[str]) -> None:
         end = arguments.index("--")
         pairs = [argument.split("=", 1) for argument in arguments[:end]]
-        given = dict(pairs)
+        values = dict(pairs)
         self.command: list[str] = arguments[end + 1 :]
-        self.directory: str = given["directory"]
-        self.scratch: str = given["scratch"]
-        self.disk_bytes = int(given["disk_bytes"])
-        self.files = int(given["files"])
-        self.memory_bytes = int(given["memory_bytes"])
-        self.processes = int(given["processes"])
-        self.reply = int(given["reply"])
-        self.report = int(given["report"])
-        self.time_ms = int(given["time_ms"])
-        self.is_confined = given["is_confined"] == "1"
+        self.directory: str = values["directory"]
+        self.scratch: str = values["scratch"]
+        self.disk_bytes = int(values["disk_bytes"])
+        self.files = int(values["files"])
+        self.memory_bytes = int(values["memory_bytes"])
+        self.processes = int(values["processes"])
+        self.reply = int(values["reply"])
+        self.report = int(values["report"])
+        self.time_ms = int(values["time_ms"])
+        self.is_confined = values["is_confined"] == "1"
         self.reads = [value for name, value in pairs if name == "reads"]
         self.writes = [value for name, value in pairs if name == "writes"]
         self.ports = [int(value) for name, value in pairs if name == "ports"]
@@ -60,13 +60,13 @@ class Order:
 _DESCRIPTORS = 1024
 _SPARE_CPU_S = 2
 
-# RLIMIT_NPROC counts the threads of all that its user runs, so it has to leave much room: it is
-# there to make an end to a bomb of processes, and does so for everybody but root.
+# RLIMIT_NPROC counts the threads of all processes of the user, so the limit must be generous. It
+# stops fork bombs, for every user except root.
 _THREADS = 32
 
 
 class NotStartedError(Exception):
-    """The program could not be started: `number` is errno, `stage` what was being done."""
+    """The program could not be started: `number` is errno, `stage` is the step that failed."""
 
     def __init__(self, number: int, stage: str) -> None:
         super().__init__(number, stage)
@@ -75,7 +75,11 @@ class NotStartedError(Exception):
 
 
 def start(order: Order) -> int:
-    """The process id of the program, which runs in a process group of its own."""
+    """Start the program in a process group of its own, and return its process ID.
+
+    Raises:
+        NotStartedError: if the program cannot be started.
+    """
     reader, writer = os.pipe()
     parent = os.getpid()
     try:
@@ -83,7 +87,7 @@ def start(order: Order) -> int:
     except OSError as error:
         raise NotStartedError(error.errno or 0, "fork") from error
     if pid == 0:
-        _become(order, parent, fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, 10))
+        _exec_program(order, parent, fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, 10))
     os.close(writer)
     with os.fdopen(reader, "rb") as problems:
         problem = problems.read()
@@ -94,19 +98,19 @@ def start(order: Order) -> int:
     return pid
 
 
-def _become(order: Order, parent: int, problems: int) -> None:
-    """In the new process: never returns."""
+def _exec_program(order: Order, parent: int, problems: int) -> None:
+    """Turn the forked process into the program; never returns."""
     stage = "setup"
     try:
         os.setpgid(0, 0)
-        _volunteer_for_out_of_memory()
+        _prefer_for_out_of_memory()
         environment = _environment()
-        _set_bounds(order)
+        _set_limits(order)
         _set_descriptors(order)
         _reset_signals()
         stage = "confinement"
         has_view = order.is_confined and confine.view(order.writes, order.scratch)
-        # Not before: an owner of users, as one may be from here on, is not told of such an end.
+        # Only after the mounts: a new user namespace resets the parent death signal.
         linux.die_with_parent(signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
@@ -119,7 +123,7 @@ def _become(order: Order, parent: int, problems: int) -> None:
                 reads=order.reads, writes=order.writes, ports=order.ports, has_view=has_view
             )
         stage = "command"
-        os.execvpe(order.command[0], order.command, environment)  # noqa: S606 - that is what it is for
+        os.execvpe(order.command[0], order.command, environment)  # noqa: S606 - this process becomes the program
     except (OSError, ValueError) as error:
         os.write(problems, f"{getattr(error, 'errno', None) or 0} {stage}".encode())
     finally:
@@ -127,51 +131,51 @@ def _become(order: Order, parent: int, problems: int) -> None:
 
 
 def _environment() -> dict[bytes, bytes]:
-    """The environment as it was given to us, without what Python adds in a C locale (PEP 538)."""
-    given = dict(os.environb)
+    """Return the environment without the variables that Python adds in a C locale (PEP 538)."""
+    environment = dict(os.environb)
     try:
         with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib costs 10 ms
             names = [variable.partition(b"=")[0] for variable in file.read().split(b"\0")]
     except OSError:
-        return given
-    return {name: value for name, value in given.items() if name in names}
+        return environment
+    return {name: value for name, value in environment.items() if name in names}
 
 
-def _set_bounds(order: Order) -> None:
-    """Nets behind the watch: the kernel refuses what passes the bounds between two looks.
+def _set_limits(order: Order) -> None:
+    """Set resource limits of the kernel, which apply between two checks of the watch.
 
-    Each is a little above the bound, so that what it stops is seen to have passed the bound.
+    Each one is slightly above the limit, so that the watch sees that the limit was exceeded.
     """
-    _bound(resource.RLIMIT_CORE, 0)
-    _bound(resource.RLIMIT_NOFILE, _DESCRIPTORS)
-    _bound(resource.RLIMIT_FSIZE, order.disk_bytes + 1)
-    _bound(resource.RLIMIT_DATA, order.memory_bytes + order.memory_bytes // 4)
+    _set_limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_NOFILE, _DESCRIPTORS)
+    _set_limit(resource.RLIMIT_FSIZE, order.disk_bytes + 1)
+    _set_limit(resource.RLIMIT_DATA, order.memory_bytes + order.memory_bytes // 4)
     tasks = linux.tasks()
     if tasks is not None:
-        _bound(resource.RLIMIT_NPROC, tasks + order.processes * _THREADS)
+        _set_limit(resource.RLIMIT_NPROC, tasks + order.processes * _THREADS)
     if order.time_ms:
         seconds = order.time_ms // 1000 + _SPARE_CPU_S
-        _bound(resource.RLIMIT_CPU, seconds * (os.cpu_count() or 1))
+        _set_limit(resource.RLIMIT_CPU, seconds * (os.cpu_count() or 1))
 
 
-def _volunteer_for_out_of_memory() -> None:
-    """If the machine runs out of memory, let the kernel end this process, and not the server."""
+def _prefer_for_out_of_memory() -> None:
+    """Make the kernel kill this process, and not the server, if the machine runs out of memory."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - slow
         file.write("1000")
 
 
-def _bound(kind: int, most: int) -> None:
+def _set_limit(kind: int, limit: int) -> None:
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(kind, (most, most))
+        limit = min(limit, hard)
+    resource.setrlimit(kind, (limit, limit))
 
 
 def _set_descriptors(order: Order) -> None:
-    """Leave 0, 1, 2, and the reply's where there is one."""
+    """Pass on only the descriptors 0, 1, 2, and the one of the reply if there is one."""
     for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib costs 10 ms of every run
         if int(name) > 2:
-            # The one by which the folder was listed is closed by now.
+            # The descriptor with which the folder was listed is already closed.
             with suppress(OSError):
                 os.set_inheritable(int(name), False)
     if order.reply >= 0:
@@ -180,10 +184,10 @@ def _set_descriptors(order: Order) -> None:
 
 
 def _reset_signals() -> None:
-    """As they are in a fresh process: nothing ignored, whatever Python and our parents ignore."""
+    """Restore the default handling of all signals, which Python and parent processes may change."""
     for number in range(1, signal.NSIG):
         if number not in (signal.SIGKILL, signal.SIGSTOP):
-            # Some numbers belong to the C library.
+            # The C library reserves some numbers.
             with suppress(OSError, ValueError):
                 signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

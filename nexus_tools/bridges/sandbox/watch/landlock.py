@@ -1,7 +1,7 @@
-"""Landlock: a process gives up every file, port and signal but those that it names.
+"""Landlock: a process gives up access to all files, ports, and signals that it does not list.
 
-The kernel's own description: https://docs.kernel.org/userspace-api/landlock.html. What it can
-restrict grows from version to version of its interface (`version`); we ask for all that it has.
+The kernel's documentation is https://docs.kernel.org/userspace-api/landlock.html. Each version of
+the interface (`version`) can restrict more; this module restricts everything that it can.
 """
 
 import os
@@ -28,7 +28,7 @@ _MAKE_BLOCK_DEVICE = 1 << 11
 _TRUNCATE = 1 << 14
 _CONTROL_DEVICE = 1 << 15
 
-# How many of the rights on files a version knows; the last one holds for those after it.
+# The number of file rights in each version; the last number applies to all later versions.
 _FILE_RIGHTS = (13, 14, 15, 15, 16)
 
 _CONNECT_TCP = 2
@@ -42,11 +42,11 @@ WRITE = (1 << 16) - 1 - _NEVER
 _FOR_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _CONTROL_DEVICE
 
 PORTS_SINCE = 4
-"""The version from which on ports of TCP are told apart (Linux 6.7)."""
+"""The first version that distinguishes TCP ports (Linux 6.7)."""
 
 
 def version() -> int:
-    """The version of the kernel's interface; 0 where there is none, or it is switched off."""
+    """Return the version of the kernel's Landlock interface, or 0 if it is missing or disabled."""
     if not linux.IS_LINUX:
         return 0
     try:
@@ -56,19 +56,19 @@ def version() -> int:
 
 
 class Ruleset:
-    """Rights to be kept, one by one; `enforce` gives up all others, for good and for children."""
+    """The rights that a process keeps; `enforce` drops all others permanently, also in children."""
 
     def __init__(self) -> None:
         self._version = version()
         self._files = (1 << _FILE_RIGHTS[min(self._version, len(_FILE_RIGHTS)) - 1]) - 1
-        # As many words as the version knows: files, TCP, and signals with abstract sockets.
+        # The attributes of the version: files, TCP, and signals with abstract sockets.
         words = [self._files, _ALL_OF_TCP, _ALL_SCOPES]
-        known = 1 + (self._version >= PORTS_SINCE) + (self._version >= 6)
-        attributes = struct.pack(f"={known}Q", *words[:known])
+        word_count = 1 + (self._version >= PORTS_SINCE) + (self._version >= 6)
+        attributes = struct.pack(f"={word_count}Q", *words[:word_count])
         self._descriptor = linux.system_call(_CREATE_RULESET, attributes, len(attributes), 0)
 
     def allow(self, paths: Iterable[str], rights: int) -> None:
-        """Keep rights on files, and on all that is beneath folders; what is not there is not."""
+        """Keep rights on files and on everything below folders; ignore missing paths."""
         for path in paths:
             with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
                 self._allow(path, rights & self._files)
@@ -77,19 +77,19 @@ class Ruleset:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             is_folder = os.path.isdir(path)  # noqa: PTH112 - pathlib costs 10 ms of every run
-            kept = rights if is_folder else rights & _FOR_FILES
-            rule = struct.pack("=Qi", kept, descriptor)
+            applicable = rights if is_folder else rights & _FOR_FILES
+            rule = struct.pack("=Qi", applicable, descriptor)
             linux.system_call(_ADD_RULE, self._descriptor, _BENEATH_PATH, rule, 0)
         finally:
             os.close(descriptor)
 
     def allow_ports(self, ports: Iterable[int]) -> None:
-        """Keep the right to connect to these ports of TCP, of any host."""
+        """Keep the right to connect to these TCP ports of any host."""
         for port in ports:
             rule = struct.pack("=QQ", _CONNECT_TCP, port)
             linux.system_call(_ADD_RULE, self._descriptor, _AT_PORT, rule, 0)
 
     def enforce(self) -> None:
-        """Give up the rest; new privileges must have been given up already."""
+        """Drop all other rights; the process must have dropped new privileges before."""
         linux.system_call(_RESTRICT_SELF, self._descriptor, 0)
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""What only the kernel of Linux offers (prctl(2)); elsewhere each of these does nothing."""
+"""Functions of the Linux kernel (prctl(2) and others); on other systems they have no effect."""
 
 import os
 import sys
@@ -13,19 +13,19 @@ IS_LINUX = sys.platform == "linux"
 
 
 def adopt_orphans() -> bool:
-    """Become the parent of every descendant whose own parent ends; whether that is so now."""
+    """Become the parent of every orphaned descendant, and return whether that succeeded."""
     return _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(signal: int) -> bool:
-    """Ask for `signal` when the parent ends; whether it will come."""
+    """Request `signal` for the end of the parent, and return whether that succeeded."""
     return _prctl(_PR_SET_PDEATHSIG, signal)
 
 
 def run_first() -> bool:
-    """Run before all ordinary processes when there is something to do; whether that is allowed.
+    """Give this process real-time priority, and return whether that is permitted.
 
-    Root may, others mostly not. What this process starts is ordinary again.
+    Root is permitted to, other users usually are not. Children have ordinary priority again.
     """
     if not IS_LINUX:
         return False
@@ -37,7 +37,7 @@ def run_first() -> bool:
 
 
 def tasks() -> int | None:
-    """How many threads there are on the machine, of all users; None where that is not told."""
+    """Return the number of threads on the machine over all users, or None if it is unknown."""
     try:
         with open("/proc/loadavg", encoding="ascii") as file:  # noqa: PTH123 - pathlib costs 10 ms
             return int(file.read().split()[3].partition("/")[2])
@@ -46,10 +46,10 @@ def tasks() -> int | None:
 
 
 def hide_environment() -> bool:
-    """Keep this process's memory and environment from other processes of its user.
+    """Hide this process's memory and environment from other processes of its user.
 
-    `/proc/<pid>/environ` and `mem` belong to root from then on, and debuggers cannot attach. A
-    process that is root, or may trace any other, is not kept out. Returns whether it is so now.
+    `/proc/<pid>/environ` and `mem` then belong to root, and debuggers cannot attach. A process of
+    root, or one that may trace any process, still has access. Returns whether the call succeeded.
     """
     return _prctl(_PR_SET_DUMPABLE, 0)
 
@@ -58,19 +58,29 @@ def _prctl(option: int, value: int) -> bool:
     return IS_LINUX and bool(_library().prctl(option, value, 0, 0, 0) == 0)
 
 
-# --- Calls that the C library may not have a name for
+# --- System calls that the C library may not wrap
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """What syscall(2) gives; raises `OSError`. An integer is a register, bytes are a pointer."""
+    """Call syscall(2) and return its result; an integer is a register, bytes are a pointer.
+
+    Raises:
+        OSError: if the call fails.
+    """
     import ctypes  # noqa: PLC0415 - as below
 
-    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    words = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
     return _checked(int(_library().syscall(ctypes.c_long(number), *words)))
 
 
 def mount(source: str, target: str, flags: int) -> None:
-    """Change what is mounted where, without a type and without data; raises `OSError`."""
+    """Change the mounts of this process, without a type and data.
+
+    See the manual page mount(2).
+
+    Raises:
+        OSError: if the call fails.
+    """
     import ctypes  # noqa: PLC0415 - as below
 
     names = source.encode(), target.encode()
@@ -78,12 +88,22 @@ def mount(source: str, target: str, flags: int) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leave what is shared with other processes; raises `OSError`."""
+    """Leave namespaces that are shared with other processes.
+
+    See the manual page unshare(2).
+
+    Raises:
+        OSError: if the call fails.
+    """
     _checked(_library().unshare(flags))
 
 
 def set_process(option: int, *values: int) -> None:
-    """Set what prctl(2) sets; raises `OSError`."""
+    """Call prctl(2) with an option and its values.
+
+    Raises:
+        OSError: if the call fails.
+    """
     import ctypes  # noqa: PLC0415 - as below
 
     padded = (*values, 0, 0, 0, 0)[:4]
@@ -101,6 +121,6 @@ def _checked(result: int) -> int:
 
 @cache
 def _library() -> Any:
-    import ctypes  # noqa: PLC0415 - costs 5 ms, and has no use elsewhere
+    import ctypes  # noqa: PLC0415 - takes 5 ms, and only these functions need it
 
     return ctypes.CDLL(None, use_errno=True)

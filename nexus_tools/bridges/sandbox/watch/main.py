@@ -1,13 +1,13 @@
-"""Starts a program, looks at it every 25 ms, and leaves nothing of it alive.
+"""The watch program: starts a program, checks it every 25 ms, and kills all its processes.
 
-What it reports, a line each: `started <pid>`, then `ended <exit code, or -signal>` or
-`limit <which>` or `stopped`; or, instead of all that, `failed <errno> <stage>`.
+It reports one line per event: `started <pid>`, then `ended <exit code, or -signal>`, or `limit
+<name>`, or `stopped`. If the start fails, it reports only `failed <errno> <stage>`.
 
-Worked example: `sh -c 'sleep 9 & setsid sleep 9 & exit 3'`. The shell is started in a process group
-of its own and ends at once: `ended 3`. Both sleeps have lost their parent, and as we adopt orphans
-they are our children now. The first is killed with the group; the second has left the group, and is
-found as a descendant of ours and killed by itself. When no child is left, all that was ever started
-has ended: then we tell how it ended, and not before.
+Worked example: `sh -c 'sleep 9 & setsid sleep 9 & exit 3'`. The shell starts in its own process
+group and ends at once: `ended 3`. Both sleeps have lost their parent. The watch adopts orphans, so
+they are its children now. The first is killed with the group. The second has left the group; it is
+found as a descendant and killed individually. When the watch has no children left, all processes
+have ended. It reports the result only then.
 """
 
 import os
@@ -31,20 +31,20 @@ _EXIT_NOT_FOUND = 127
 
 
 def main(arguments: list[str]) -> None:
-    """Run the command of an order to its end."""
+    """Run the command of an order until its end."""
     order = Order(arguments)
     signals = Signals()
     linux.adopt_orphans()
     linux.die_with_parent(signal.SIGTERM)
-    # A bomb of processes must not keep us from putting it out.
+    # A fork bomb must not keep the watch from running.
     linux.run_first()
     parent = os.getppid()
     try:
         program = start(order)
     except NotStartedError as error:
         _leave(order, f"failed {error.number} {error.stage}", _EXIT_NOT_FOUND)
-    _tell(order, f"started {program}")
-    _let_go_of_pipes()
+    _report(order, f"started {program}")
+    _close_pipes()
     watch = Watch(order, program, parent, signals)
     ending = watch.until_it_ends()
     end_all(program)
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> None:
 
 
 class Signals:
-    """Wakes the watch when a child ends, and remembers whether it has been told to stop."""
+    """The signals that wake the watch: the end of a child, and requests to stop."""
 
     def __init__(self) -> None:
         self.stop = False
@@ -66,7 +66,7 @@ class Signals:
             signal.signal(number, self._remember)
 
     def wait(self, seconds: float) -> None:
-        """Until a signal comes, no longer than `seconds`."""
+        """Wait until a signal arrives, at most `seconds`."""
         if select.select([self._reader], [], [], seconds)[0]:
             os.read(self._reader, 4096)
 
@@ -75,7 +75,7 @@ class Signals:
 
 
 class Watch:
-    """One program that runs, and the bounds that it is held to."""
+    """A running program and its limits."""
 
     def __init__(self, order: Order, program: int, parent: int, signals: Signals) -> None:
         self.order = order
@@ -86,10 +86,10 @@ class Watch:
         self.next_directory = time.monotonic() + DIRECTORY_INTERVAL_S
 
     def until_it_ends(self) -> str:
-        """How it ended, or why it has to, as a line to report.
+        """Return how the program ended, or why it must be stopped, as a line to report.
 
-        The kernel's own bounds (`starting`) are a little wider than ours and hold between two
-        looks; they cannot tell how much many processes take together, nor which bound was passed.
+        The kernel's own limits (see `starting`) are slightly higher and apply between two checks.
+        They do not cover the total of several processes, and do not tell which limit was exceeded.
         """
         while True:
             status = reap(self.program)
@@ -101,7 +101,7 @@ class Watch:
             self.signals.wait(INTERVAL_S)
 
     def verdict(self, ending: str) -> str:
-        """The same, unless it passed a bound after the last look; to be asked when all ended."""
+        """Return the final line, which may be a limit exceeded after the last check."""
         if not ending.startswith("ended "):
             return ending
         if self._is_directory_over() or ending == f"ended {-signal.SIGXFSZ}":
@@ -111,7 +111,7 @@ class Watch:
         return ending
 
     def exit_code(self, ending: str) -> int:
-        """What this program ends with: as the other one did, as a shell would say it."""
+        """Return the exit code of this program: the one of the command, as a shell encodes it."""
         if not ending.startswith("ended "):
             return _EXIT_STOPPED
         code = int(ending.split()[1])
@@ -133,21 +133,22 @@ class Watch:
         return ""
 
     def _is_directory_over(self) -> bool:
-        """Whether it is; the next look is put off so that looking takes a tenth of the time."""
-        began = time.monotonic()
+        """Return whether the directory is too large; checks take at most a tenth of the time."""
+        started = time.monotonic()
         order = self.order
         is_over = directory_size.is_over(
             order.scratch, disk_bytes=order.disk_bytes, files=order.files
         )
         ended = time.monotonic()
-        self.next_directory = ended + max(DIRECTORY_INTERVAL_S, 9 * (ended - began))
+        self.next_directory = ended + max(DIRECTORY_INTERVAL_S, 9 * (ended - started))
         return is_over
 
 
 def reap(program: int) -> int | None:
-    """Take leave of every child that has ended; the program's wait status if it is among them.
+    """Reap every child that has ended; return the program's wait status if it is among them.
 
-    Raises `ChildProcessError` if there is no child at all.
+    Raises:
+        ChildProcessError: if there is no child.
     """
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
@@ -158,35 +159,35 @@ def reap(program: int) -> int | None:
 
 
 def end_all(program: int) -> None:
-    """Kill the program's group at one blow, then whatever else descends from it, to the last.
+    """Kill the program's process group at once, then every other descendant.
 
-    Only what cannot be killed is left: another user's process (the tool ran `sudo`), or one that
-    waits for a disk.
+    Only processes that cannot be killed remain: those of another user (the tool ran `sudo`), or
+    those that wait for a disk.
     """
-    # A process may fork between our look and our blow: so it is looked again, until there is no
-    # child, or the same ones are left for so long that nobody can kill them.
-    before: list[int] = []
-    give_up = 0.0
+    # A process may fork between the listing and the kill. Therefore the loop continues until no
+    # child is left, or until the same ones remain for so long that they cannot be killed.
+    previous: list[int] = []
+    deadline = 0.0
     while True:
         _kill(-program)
-        left = process_tree.descendants(os.getpid())
-        for pid in left:
+        remaining = process_tree.descendants(os.getpid())
+        for pid in remaining:
             _kill(pid)
         try:
             reap(0)
         except ChildProcessError:
             return
-        if left != before:
-            before, give_up = left, time.monotonic() + PATIENCE_S
-        elif time.monotonic() > give_up:
+        if remaining != previous:
+            previous, deadline = remaining, time.monotonic() + PATIENCE_S
+        elif time.monotonic() > deadline:
             return
         time.sleep(0.001)
 
 
 def peak_bytes() -> int:
-    """The most memory that any one process had, of those that have ended."""
-    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    """Return the largest memory use of any single process that has ended, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _kill(pid: int) -> None:
@@ -194,23 +195,23 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _let_go_of_pipes() -> None:
-    """The pipes are the program's; standard error stays, for what we have to say ourselves."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    os.close(nothing)
+def _close_pipes() -> None:
+    """Close the program's pipes, and keep standard error for the messages of the watch."""
+    null_device = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_device, 0)
+    os.dup2(null_device, 1)
+    os.close(null_device)
 
 
-def _tell(order: Order, line: str) -> None:
+def _report(order: Order, line: str) -> None:
     if order.report >= 0:
-        # If the parent is gone, the watch sees that by itself.
+        # If the parent has ended, the watch notices that itself.
         with suppress(BrokenPipeError):
             os.write(order.report, f"{line}\n".encode())
 
 
 def _leave(order: Order, line: str, exit_code: int) -> None:
-    _tell(order, line)
+    _report(order, line)
     if order.report < 0 and not line.startswith("ended "):
         os.write(2, f"nexus_tools: {line}: {order.command[0]}\n".encode())
     os._exit(exit_code)

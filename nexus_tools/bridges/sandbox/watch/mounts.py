@@ -1,7 +1,7 @@
-"""A view of the file system of one's own, in which nothing can be changed but a few folders.
+"""A private view of the file system in which only a few folders can be changed.
 
-Landlock has no say in modes, owners, times and attributes of files; a mount that is read-only has.
-Besides, `/dev/shm` becomes a folder of the run, so that semaphores work and nobody shares them.
+Landlock does not cover modes, owners, times, and attributes of files; a read-only mount does. In
+addition, `/dev/shm` becomes a folder of the run, so that semaphores work and are not shared.
 """
 
 import os
@@ -28,14 +28,15 @@ _NO_SET_USER_ID = 2
 
 
 def main(arguments: "list[str]") -> None:
-    """Tell by the exit code, 0 or 1, whether the kernel lets us, with some folder."""
+    """Exit with 0 if the kernel allows the mount, else with 1."""
     sys.exit(not close([], arguments[0]))
 
 
 def close(folders: Iterable[str], shared_memory: str) -> bool:
-    """Let only what is in `folders` be changed; whether the kernel lets us.
+    """Make everything except `folders` read-only, and return whether the kernel allows it.
 
-    Raises `OSError` if it begins to, and then does not.
+    Raises:
+        OSError: if only a part of the change succeeds.
     """
     writable = [folder for folder in folders if os.path.exists(folder)]  # noqa: PTH110 - slow
     try:
@@ -53,7 +54,7 @@ def close(folders: Iterable[str], shared_memory: str) -> bool:
 
 
 def _separate() -> None:
-    """Leave the mounts of others; who may not do that by himself may as an owner of users."""
+    """Enter a new mount namespace; an unprivileged process also creates a user namespace."""
     try:
         linux.unshare(_NEW_MOUNTS)
     except PermissionError:
@@ -65,7 +66,7 @@ def _separate() -> None:
 
 
 def _change(path: str, *, add: int = 0, remove: int = 0) -> None:
-    """mount_setattr(2) on a mount and those in it: bits to set, bits to clear."""
+    """Call mount_setattr(2) for a mount and the mounts in it, with bits to set and to clear."""
     attributes = struct.pack("=QQQQ", add, remove, 0, 0)
     linux.system_call(
         _MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE, attributes, len(attributes)

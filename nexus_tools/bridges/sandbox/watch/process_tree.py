@@ -1,4 +1,4 @@
-"""The processes that descend from this one, as /proc shows them."""
+"""The descendants of this process, read from /proc."""
 
 import os
 from collections.abc import Callable
@@ -9,19 +9,19 @@ _HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noq
 
 
 def descendants(root: int) -> list[int]:
-    """The ids of all processes under `root`, parents before children; empty without /proc."""
-    of = _children if _HAS_CHILDREN else _children_by_parent()
-    found = list(of(root))
-    for pid in found:
-        found.extend(of(pid))
-    return found
+    """Return the IDs of all processes under `root`, parents first; empty without /proc."""
+    children_of = _children if _HAS_CHILDREN else _children_by_parent()
+    pids = list(children_of(root))
+    for pid in pids:
+        pids.extend(children_of(pid))
+    return pids
 
 
 def memory_bytes(pids: list[int], enough: int) -> int:
-    """How much memory the processes have together.
+    """Return the total memory of the processes in bytes.
 
-    Pages that several of them share count once; they are told apart only if it matters, that is,
-    if more than `enough` bytes come together when each process is counted with all that it has.
+    Shared pages count once. They are distinguished only if it matters: if the sum of the resident
+    memory of all processes is more than `enough` bytes.
     """
     total = sum(_resident(pid) for pid in pids)
     if total <= enough:
@@ -30,23 +30,23 @@ def memory_bytes(pids: list[int], enough: int) -> int:
 
 
 def _children(pid: int) -> list[int]:
-    """The ids of a process's children, those that its threads started included."""
-    found: list[int] = []
+    """Return the IDs of a process's children, including those that its threads started."""
+    pids: list[int] = []
     folder = f"/proc/{pid}/task"
     for thread in _names(folder):
-        found.extend(int(name) for name in _text(f"{folder}/{thread}/children").split())
-    return found
+        pids.extend(int(name) for name in _text(f"{folder}/{thread}/children").split())
+    return pids
 
 
 def _children_by_parent() -> Callable[[int], list[int]]:
-    """The same for kernels that do not list children: each process is asked for its parent."""
-    found: dict[int, list[int]] = {}
+    """Return a lookup of children that reads the parent of every process, for older kernels."""
+    children: dict[int, list[int]] = {}
     for name in _names("/proc"):
-        # The second field is a name in parentheses, in which anything may stand.
+        # The second field is a name in parentheses, which may contain any characters.
         fields = _text(f"/proc/{name}/stat").rpartition(")")[2].split() if name.isdigit() else []
         if fields:
-            found.setdefault(int(fields[1]), []).append(int(name))
-    return lambda pid: found.get(pid, [])
+            children.setdefault(int(fields[1]), []).append(int(name))
+    return lambda pid: children.get(pid, [])
 
 
 def _resident(pid: int) -> int:
@@ -69,7 +69,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _text(path: str) -> str:
-    """What a file of /proc says; nothing if the process is gone."""
+    """Return the content of a file in /proc, or an empty string if the process has ended."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

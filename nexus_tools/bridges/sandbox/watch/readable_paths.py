@@ -1,6 +1,7 @@
-"""What every confined program may read of a machine: libraries, programs, and how things are set.
+"""The paths that every confined program may read: libraries, programs, and system settings.
 
-Nothing here holds secrets by custom: of `/etc` single files, of `/usr/local` not its `etc`.
+By convention none of them holds secrets. Therefore `/etc` is limited to single files, and
+`/usr/local` is listed without its `etc`.
 """
 
 _USR = ("bin", "games", "include", "lib", "lib32", "lib64", "libexec", "libx32", "sbin", "share")

@@ -1,11 +1,12 @@
-"""A filter of system calls: what Landlock has no say in, and a tool has no need of.
+"""A filter of system calls that Landlock does not cover and that a tool does not need.
 
-It is a denylist: sockets other than TCP, what reaches other processes of the same user by a number
-(priorities, limits, System V IPC, keys), what opens namespaces, and what passes Landlock or this
-filter by (io_uring, fast open). The program is classic BPF over `struct seccomp_data`: the number
-of the call at 0, the architecture at 4, six arguments of 8 bytes from 16 on; see seccomp(2).
+It is a denylist of four groups: sockets other than TCP; calls that reach other processes of the
+same user by a number (priorities, limits, System V IPC, keys); calls that open namespaces; and
+calls that bypass Landlock or this filter (io_uring, fast open). The program is classic BPF over
+`struct seccomp_data`: the number of the call at 0, the architecture at 4, six arguments of 8 bytes
+from 16 on. See seccomp(2).
 
-Worked example, the filter of `socketpair` (53 on x86-64), which may make streams alone:
+Worked example, the filter of `socketpair` (53 on x86-64), which may only create streams:
 
     load  [0]                 the number
     equal 53 or skip 6
@@ -46,13 +47,13 @@ _DENIED = (
     *("shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl"),
     *("msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink"),
 )
-# Their first argument is a process, 0 for the one that calls.
-_OF_A_PROCESS = (
+# Calls whose first argument is a process, 0 for the caller.
+_WITH_PROCESS = (
     *("prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"),
 )
-# Their first argument is a kind, 0 or 1 for a process, the second the process.
-_OF_A_KIND = {"setpriority": 0, "ioprio_set": 1}
-# Which argument has the flags.
+# Calls whose first argument is a kind (the number here means a process), the second the process.
+_WITH_KIND = {"setpriority": 0, "ioprio_set": 1}
+# The index of the argument with the flags.
 _SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
 
 _FAST_OPEN = 0x20000000
@@ -62,7 +63,7 @@ _STREAM, _PACKETS = 1, 5
 _UNSPECIFIED_PROTOCOL, _TCP = 0, 6
 _INTERNET = (2, 10)
 
-# What the kernel calls them, on x86-64 and on AArch64.
+# The numbers of system calls on x86-64 and on AArch64.
 _NUMBERS = """
     socket                41   198
     socketpair            53   199
@@ -106,32 +107,32 @@ _NUMBERS = """
     mount                165    40
     mount_setattr        442   442
 """
-# The kernel's mark of an architecture, and the column of its numbers.
+# The kernel's identifier of an architecture (AUDIT_ARCH), and the column of its numbers.
 _ARCHITECTURES = {"x86_64": (0xC000003E, 1), "aarch64": (0xC00000B7, 2)}
-# On x86-64 the calls of x32 have other numbers, from here on.
+# On x86-64 the calls of the x32 ABI start at this number.
 _OTHER_NUMBERS = 0x40000000
 
 
 def is_there() -> bool:
-    """Whether there are numbers for this machine's processor."""
+    """Return whether the system call numbers of this machine's processor are known."""
     return os.uname().machine in _ARCHITECTURES
 
 
 def enforce(*, with_tcp: bool) -> None:
-    """Refuse those calls from now on, in children too; sockets of TCP only if asked for."""
+    """Deny these calls from now on, also in children; `with_tcp` permits TCP sockets."""
     import ctypes  # noqa: PLC0415 - costs 5 ms
 
     program = program_for(os.uname().machine, with_tcp=with_tcp)
-    code = b"".join(struct.pack("=HBBI", *each) for each in program)
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code, len(code))
-    # struct sock_fprog: a count, and a pointer where a pointer is aligned.
+    # struct sock_fprog: a count and an aligned pointer.
     head = struct.pack("@HP", len(program), ctypes.addressof(buffer))
     pointer = ctypes.create_string_buffer(head, len(head))
     linux.set_process(_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(pointer))
 
 
 def program_for(machine: str, *, with_tcp: bool) -> list[Instruction]:
-    """The filter for a processor, by its name as in `uname -m`."""
+    """Return the filter for a processor, named as in `uname -m`."""
     mark, column = _ARCHITECTURES[machine]
     rows = [line.split() for line in _NUMBERS.split("\n") if line]
     return _program(mark, {row[0]: int(row[column]) for row in rows}, with_tcp=with_tcp)
@@ -139,7 +140,7 @@ def program_for(machine: str, *, with_tcp: bool) -> list[Instruction]:
 
 def _program(mark: int, numbers: Mapping[str, int], *, with_tcp: bool) -> list[Instruction]:
     def of(name: str, *rule: Instruction) -> list[Instruction]:
-        """The rule for a call; what it says nothing of is allowed."""
+        """Return the rule for a call; arguments that the rule does not deny are allowed."""
         body = [*rule, (_RETURN, 0, 0, _ALLOWED)]
         return [(_EQUAL, 0, len(body), numbers[name]), *body]
 
@@ -154,39 +155,44 @@ def _program(mark: int, numbers: Mapping[str, int], *, with_tcp: bool) -> list[I
     ]
     for name in _DENIED:
         program += of(name, refused)
-    for name in _OF_A_PROCESS:
-        program += of(name, *_one_of(0, (0,), refused))
-    for name, kind in _OF_A_KIND.items():
-        program += of(name, *_one_of(0, (kind,), refused), *_one_of(1, (0,), refused))
+    for name in _WITH_PROCESS:
+        program += of(name, *_require_one_of(0, (0,), refused))
+    for name, kind in _WITH_KIND.items():
+        program += of(
+            name, *_require_one_of(0, (kind,), refused), *_require_one_of(1, (0,), refused)
+        )
     for name, flags in _SENDING.items():
         program += of(name, _argument(flags), (_ANY_BIT, 0, 1, _FAST_OPEN), refused)
     program += of("clone", _argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), refused)
-    # Its flags are behind a pointer; the C library takes `clone` where there is no `clone3`.
+    # The filter cannot read its flags, which are behind a pointer. The C library falls back to
+    # `clone`.
     program += of("clone3", _refuse(errno.ENOSYS))
-    program += of("socketpair", *_one_of(1, (_STREAM, _PACKETS), _no_access(), _KIND_OF_SOCKET))
-    program += of("socket", *(_tcp_alone() if with_tcp else [_no_access()]))
+    program += of(
+        "socketpair", *_require_one_of(1, (_STREAM, _PACKETS), _no_access(), _KIND_OF_SOCKET)
+    )
+    program += of("socket", *(_only_tcp() if with_tcp else [_no_access()]))
     return [*program, (_RETURN, 0, 0, _ALLOWED)]
 
 
-def _tcp_alone() -> list[Instruction]:
+def _only_tcp() -> list[Instruction]:
     return [
-        *_one_of(0, _INTERNET, _no_access()),
-        *_one_of(1, (_STREAM,), _no_access(), _KIND_OF_SOCKET),
-        *_one_of(2, (_UNSPECIFIED_PROTOCOL, _TCP), _no_access()),
+        *_require_one_of(0, _INTERNET, _no_access()),
+        *_require_one_of(1, (_STREAM,), _no_access(), _KIND_OF_SOCKET),
+        *_require_one_of(2, (_UNSPECIFIED_PROTOCOL, _TCP), _no_access()),
     ]
 
 
-def _one_of(
+def _require_one_of(
     index: int, values: Iterable[int], otherwise: Instruction, mask: int = 0xFFFFFFFF
 ) -> list[Instruction]:
-    """Go on behind it if the argument is one of these, under the mask."""
-    listed = tuple(values)
-    tests = [(_EQUAL, len(listed) - place, 0, value) for place, value in enumerate(listed)]
+    """Continue after `otherwise` if the masked argument is one of these values."""
+    allowed = tuple(values)
+    tests = [(_EQUAL, len(allowed) - place, 0, value) for place, value in enumerate(allowed)]
     return [_argument(index), (_AND, 0, 0, mask), *tests, otherwise]
 
 
 def _argument(index: int) -> Instruction:
-    """Load its low word; both architectures are little-endian."""
+    """Load the low word of an argument; both architectures are little-endian."""
     return (_LOAD, 0, 0, 16 + 8 * index)
 
 

@@ -1,4 +1,7 @@
-"""The bridge's side in the tools' interpreter: it loads tools, describes and calls them."""
+"""The process in the tools' interpreter: it loads tools, describes them, and calls them.
+
+Begin reading at `reply`.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +21,26 @@ Request = dict[str, Any]
 
 
 def reply(request: Request) -> Any:
-    """Do what `request["verb"]` says: `describe`, `call` or `run`."""
+    """Handle the request according to `request["verb"]`: `describe`, `call`, or `run`."""
     return _VERBS[request["verb"]](request, Toolkit(frozenset(request["denied"])))
 
 
 def _describe(request: Request, toolkit: Toolkit) -> Any:
-    """The tools in `files`, and what of them cannot be one."""
+    """Return the tools in `files`, and the candidates that cannot be tools."""
     for name in request["files"]:
         try:
             load(Path(name))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's module
-            reason = f"it cannot be loaded: {type(error).__name__}: {error}"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - untrusted code may raise anything
+            reason = f"cannot load the file: {type(error).__name__}: {error}"
             SOS_TOOL.refused.append(Refused("", name, reason))
     tools = [described for tool in SOS_TOOL.tools() for described in _described(tool)]
-    wanted = set(request["files"])
+    requested_files = set(request["files"])
     return {
         "runtime": toolkit.runtime,
-        "tools": [tool for tool in tools if tool["file"] in wanted],
-        "refused": [vars(refused) for refused in SOS_TOOL.refused if refused.file in wanted],
+        "tools": [tool for tool in tools if tool["file"] in requested_files],
+        "refused": [
+            vars(refused) for refused in SOS_TOOL.refused if refused.file in requested_files
+        ],
     }
 
 
@@ -60,32 +65,34 @@ def _described(tool: ToolObject) -> list[dict[str, Any]]:
 
 
 def _call(request: Request, toolkit: Toolkit) -> Any:
-    """Call the tool `name` of `file`, with a context and a result where it takes them."""
+    """Call the tool `name` of `file`, with a context and a result if it takes them."""
     offer([*map(Path, request["folders"]), *toolkit.folders], plugins=False)
     with loading():
         load(Path(request["file"]))
     tool = SOS_TOOL.get(request["name"])
     if not isinstance(tool, ToolObject):
         reason = SOS_TOOL.why_refused(request["name"])
-        raise RegistrationError(f"there is no tool {request['name']} any more: {reason}")
+        raise RegistrationError(f"the tool {request['name']} no longer exists: {reason}")
     special: dict[str, Any] = {}
     if tool.signature.takes_context:
         special[CONTEXT] = toolkit.context(request["context"])
     if tool.signature.takes_result:
         special[RESULT] = toolkit.result(request["result"]["data"])
     result = ResultObject.of(tool.function(**special, **request["arguments"]))
-    given = {"result": json_value(result.data, "the result")}
+    ports = {"result": json_value(result.data, "the result")}
     if result.callbacks:
-        given["callbacks"] = json_value(result.callbacks, "the callbacks")
+        ports["callbacks"] = json_value(result.callbacks, "the callbacks")
     if tool.signature.takes_context:
         sections = special[CONTEXT].dict()
-        shown = {name: sections[name] for name in sections if name != "meta" and sections[name]}
-        given["context"] = json_value(shown, "the context")
-    return given
+        visible_sections = {
+            name: sections[name] for name in sections if name != "meta" and sections[name]
+        }
+        ports["context"] = json_value(visible_sections, "the context")
+    return ports
 
 
 def _run(request: Request, toolkit: Toolkit) -> Any:
-    """Run the action `action` of a system, after what it does when its context is loaded."""
+    """Run the action `action` of a system, after the system's hook for loading the context."""
     offer([*map(Path, request["folders"]), *toolkit.folders], plugins=True)
     context = load_system(request["document"], request["context"])
     context.denied = frozenset(request["denied"])
@@ -95,13 +102,13 @@ def _run(request: Request, toolkit: Toolkit) -> Any:
     hidden = ("meta", "action", "hook")
     sections = {name: section for name, section in context.dict().items() if name not in hidden}
     left_out: list[str] = []
-    given = {
+    ports = {
         "results": json_parts(data_of(result), "results", left_out),
         "context": json_parts(sections, "context", left_out),
         "broke": broke(result),
         "left_out": left_out or None,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in ports.items() if value is not None}
 
 
 _VERBS: dict[str, Callable[[Request, Toolkit], Any]] = {

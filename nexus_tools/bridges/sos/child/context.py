@@ -15,14 +15,14 @@ SECTIONS = ("meta", "namespace", "service", "action", "hook")
 RESULT_SLOT = "__RESULT__"
 
 Leaves = dict[str, Any]
-"""Values by names that stand for their paths."""
+"""Values by names that are made from their paths."""
 
 
 class SOSContext:
-    """A tree of sections: `namespace`, where tools keep their values, `meta`, `action` and others.
+    """A tree of sections: `namespace`, where tools store values, `meta`, `action`, and others.
 
-    A path begins in a section. Under `__RESULT__` stands the result of the action before;
-    `keep_result` says whether it stays until the end of its list of actions. Actions that name a
+    A path starts with a section. `__RESULT__` holds the result of the previous action;
+    `keep_result` says whether it is kept until the end of its list of actions. Actions that name a
     tool in `denied` fail.
     """
 
@@ -38,46 +38,61 @@ class SOSContext:
         return self._sections[name]
 
     def get(self, name: Any, default: Any = MISSING) -> Any:
-        """The value at a path, or of a resolvable; raises `KeyError` if there is none."""
+        """Return the value at a path or of a resolvable.
+
+        Raises:
+            KeyError: if there is no value and no default.
+        """
         if not isinstance(name, str):
             return resolved(name, self.get)
         return paths.find(self._tree(name), name, default)
 
     def set(self, name: str, value: Any, overwrite: bool = False) -> None:
-        """Write a value; raises `KeyError` where one stands and must not be overwritten."""
+        """Write a value at a path.
+
+        Raises:
+            KeyError: if the path has a value and `overwrite` is false.
+        """
         section = paths.steps(name)[0]
         if section not in self._sections:
-            raise paths.PathError(f"{name!r} begins in no section, such as namespace")
+            raise paths.PathError(f"{name!r} does not start with a section such as namespace")
         paths.put(self._sections, name, as_objects(value), overwrite=overwrite)
 
     def remove(self, name: str) -> None:
-        """Take a value away; raises `KeyError` if there is none."""
+        """Remove a value.
+
+        Raises:
+            KeyError: if the path has no value.
+        """
         paths.remove(self._tree(name), name)
 
     def has(self, name: str) -> bool:
-        """Whether something stands at a path."""
-        nothing = object()
-        return self.get(name, nothing) is not nothing
+        """Return whether a path has a value."""
+        missing = object()
+        return self.get(name, missing) is not missing
 
     def flatten(self) -> Leaves:
-        """All texts, as variables of an environment are named."""
+        """Return all strings, named like environment variables."""
         return paths.flatten(self._sections)
 
     def dict(self) -> MetaObject:
-        """The sections themselves."""
+        """Return the sections themselves."""
         return self._sections
 
     def print(self) -> None:
-        """Show all sections."""
-        pprint(self._sections)  # noqa: T203 - that is what a tool asks for
+        """Print all sections."""
+        pprint(self._sections)  # noqa: T203 - tools print on purpose
 
     def run(self, target: Any) -> Any:
-        """Run the action, or the list of actions, at a path, and give its result or results.
+        """Run the action or list of actions at a path, and return its result or results.
 
-        Raises `KeyError` if nothing stands there, `InterpolationError` for a `${…}` in it that
-        leads nowhere, and whatever the tools raise.
+        Exceptions of the tools are passed on.
+
+        Raises:
+            KeyError: if the path has no value.
+            InterpolationError: if the path of a `${…}` has no value.
         """
-        from nexus_tools.bridges.sos.child.action import run  # noqa: PLC0415 - actions take contexts
+        from nexus_tools.bridges.sos.child.action import run  # noqa: PLC0415 - actions import contexts
 
         node = self.get(target) if isinstance(target, str) else target
         if isinstance(node, dict):
@@ -85,7 +100,7 @@ class SOSContext:
         return run(node, self)
 
     def _tree(self, name: str) -> Any:
-        """What paths begin in: the sections, and the result if there is one."""
+        """Return the root of a path: the sections, or the result for `__RESULT__`."""
         if paths.steps(name)[0] == RESULT_SLOT:
             return {} if self.result is None else {RESULT_SLOT: self.result}
         return self._sections

@@ -1,4 +1,4 @@
-"""`${a.b.c}` in the text of a system: the value that stands there, or its text within a text."""
+"""Interpolation of `${a.b.c}` in strings of a system: the value, or its text inside a string."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 from nexus_tools.bridges.sos.child.paths import MISSING, find, steps
 
 UNSETTLED = ("action", "hook")
-"""The sections that are filled in when they run; all others when the system is loaded."""
+"""The sections that are interpolated when they run; others when the system is loaded."""
 
 _MAX_DEPTH = 50
 
 
 class GivenText(str):
-    """Text from a caller: `${…}` in it means nothing."""
+    """A string from a caller, in which `${…}` has no meaning."""
 
     __slots__ = ()
 
 
 class InterpolationError(Exception):
-    """A `${…}` that leads nowhere, or to itself."""
+    """The path of a `${…}` has no value, or refers to itself."""
 
 
 class Interpolation:
-    """Fills values in from `root`.
+    """The interpolation of values from `root`.
 
-    With `is_settled`, what stands outside of the sections `action` and `hook` is taken as it is,
-    because it was filled in before, and tools may have changed it since.
+    With `is_settled`, values outside of the sections `action` and `hook` are used as they are,
+    because they were interpolated before and tools may have changed them since.
     """
 
     def __init__(self, root: dict[str, Any], *, is_settled: bool) -> None:
@@ -37,7 +37,11 @@ class Interpolation:
         self._depth = 0
 
     def filled(self, node: Any) -> Any:
-        """A copy of `node` in which every `${…}` is replaced; raises `InterpolationError`."""
+        """Return a copy of `node` with every `${…}` replaced.
+
+        Raises:
+            InterpolationError: if a reference cannot be resolved.
+        """
         if isinstance(node, dict):
             return {key: self.filled(member) for key, member in node.items()}
         if isinstance(node, list):
@@ -55,26 +59,29 @@ class Interpolation:
         return f"{text[:start]}{value}{self._text(rest) if '${' in rest else rest}"
 
     def _reference(self, text: str, start: int) -> tuple[Any, int]:
-        """The value of the `${…}` at `start`, and where it ends; others may stand in it."""
+        """Return the value of the `${…}` at `start` and its end; references may be nested.
+
+        For example, `${a.${b}}` first resolves `b` and then the path `a.<value of b>`.
+        """
         path, position = "", start + 2
         while True:
             nested, end = text.find("${", position), text.find("}", position)
             if end < 0:
-                raise InterpolationError(f"a '${{' in {text!r} has no end")
+                raise InterpolationError(f"a '${{' in {text!r} is not closed")
             if not 0 <= nested < end:
-                return self._looked_up(path + text[position:end]), end + 1
+                return self._look_up(path + text[position:end]), end + 1
             value, after = self._reference(text, nested)
             path, position = f"{path}{text[position:nested]}{value}", after
 
-    def _looked_up(self, path: str) -> Any:
+    def _look_up(self, path: str) -> Any:
         try:
-            value, first = find(self._root, path), steps(path)[0]
+            value, section = find(self._root, path), steps(path)[0]
         except (KeyError, ValueError) as error:
-            raise InterpolationError(f"${{{path}}} leads nowhere: {error.args[0]}") from None
-        if self._is_settled and first not in UNSETTLED:
+            raise InterpolationError(f"cannot resolve ${{{path}}}: {error.args[0]}") from None
+        if self._is_settled and section not in UNSETTLED:
             return value
         if self._depth >= _MAX_DEPTH:
-            raise InterpolationError(f"${{{path}}} leads to itself")
+            raise InterpolationError(f"${{{path}}} refers to itself")
         self._depth += 1
         try:
             return self.filled(value)
@@ -83,26 +90,30 @@ class Interpolation:
 
 
 Find = Callable[[str, Any], Any]
-"""Looks a path up; the second argument is given back where nothing stands, unless it is MISSING."""
+"""A lookup of a path; the second argument is the default, unless it is MISSING."""
 
 
 def resolved(entry: Any, find: Find) -> Any:
-    """The value of a resolvable; raises `KeyError` if a source has none and there is no default.
+    """Return the value of a resolvable.
 
-    A list gives a dictionary by the names of its members; one without a name has its place, `"0"`.
+    A list becomes a dictionary by the names of its members; a member without a name has its index,
+    for example `"0"`.
+
+    Raises:
+        KeyError: if a source has no value and no default.
     """
     if isinstance(entry, str):
         return find(entry, MISSING)
     if isinstance(entry, list):
         return _members(entry, find)
     if isinstance(entry, dict) and "data" in entry:
-        return _shaped(entry, find)
+        return _format_value(entry, find)
     if isinstance(entry, dict) and "source" in entry:
         return find(entry["source"], entry.get("default", MISSING))
-    raise TypeError(f"{entry!r} is no path, no list, and has neither a source nor data")
+    raise TypeError(f"{entry!r} must be a path, a list, or an object with source or data")
 
 
-def _shaped(entry: dict[str, Any], find: Find) -> Any:
+def _format_value(entry: dict[str, Any], find: Find) -> Any:
     try:
         value = resolved(entry["data"], find)
     except KeyError:
@@ -114,14 +125,14 @@ def _shaped(entry: dict[str, Any], find: Find) -> Any:
     if entry.get("format_string"):
         return str(entry["format_string"]).format(*value.values(), **value)
     if entry.get("path_join"):
-        return os.path.join(*map(str, value.values()))  # noqa: PTH118 - the rule is that of os.path
+        return os.path.join(*map(str, value.values()))  # noqa: PTH118 - the semantics are those of os.path
     return list(value.values()) if entry.get("to_list") else value
 
 
 def _members(entries: list[Any], find: Find) -> dict[str, Any]:
-    return {_name(entry, place): resolved(entry, find) for place, entry in enumerate(entries)}
+    return {_name(entry, index): resolved(entry, find) for index, entry in enumerate(entries)}
 
 
 def _name(entry: Any, place: int) -> str:
-    named = isinstance(entry, dict) and (entry.get("target") or entry.get("result"))
-    return str(named or place)
+    name = isinstance(entry, dict) and (entry.get("target") or entry.get("result"))
+    return str(name or place)

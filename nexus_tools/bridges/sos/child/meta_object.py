@@ -1,4 +1,4 @@
-"""`MetaObject`: a dictionary whose members are attributes too, as a context is made of them."""
+"""`MetaObject`: a dictionary whose members are also attributes, the element of a context."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class MetaObject(dict[str, Any]):
-    """Any part of a context; called with a context, it runs there as an action or a list."""
+    """A part of a context; calling it with a context runs it as an action or a list."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -15,11 +15,11 @@ class MetaObject(dict[str, Any]):
             raise AttributeError(name) from None
 
     def has(self, name: str) -> bool:
-        """Whether there is such a member."""
+        """Return whether the member exists."""
         return name in self
 
     def __call__(self, context: Any) -> Any:
-        """Run it, in a context."""
+        """Run it in a context."""
         return context.run(self)
 
 
@@ -28,7 +28,7 @@ class MetaConfig(MetaObject):
 
 
 def as_objects(value: Any) -> Any:
-    """The value, every plain dictionary in it made a `MetaObject`."""
+    """Return the value with every plain dictionary converted to a `MetaObject`."""
     if isinstance(value, dict):
         kind = type(value) if isinstance(value, MetaObject) else MetaObject
         return kind({key: as_objects(member) for key, member in value.items()})

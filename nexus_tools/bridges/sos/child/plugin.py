@@ -1,4 +1,4 @@
-"""Tools that come while a system runs: its plugins, and the folders that the bridge names."""
+"""Tools that are loaded while a system runs: its plugins, and the folders of the bridge."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _packages: dict[Path, str] = {}
 
 
 def tool_files(folder: Path) -> list[Path]:
-    """The files of a namespace: those of Python whose names do not begin with `_`."""
+    """Return the files of a namespace: Python files whose names do not start with `_`."""
     return sorted(file for file in folder.glob("*.py") if not file.name.startswith("_"))
 
 
 def load(file: Path) -> None:
-    """Import a file, unless it is imported already; whatever it raises is raised."""
+    """Import a file unless it is already imported; its exceptions are passed on."""
     file = file.resolve()
     name = f"{_package(file.parent)}.{_identifier(file.stem)}"
     if name not in sys.modules:
@@ -34,12 +34,12 @@ def load(file: Path) -> None:
 
 
 def _package(folder: Path) -> str:
-    """The name of the package for a folder: never one that a tool may import by chance."""
+    """Return the package name for a folder, which a tool cannot import by accident."""
     if folder not in _packages:
         sys.modules.setdefault(_ROOT, ModuleType(_ROOT))
-        taken = set(_packages.values())
-        plain = f"{_ROOT}.{_identifier(folder.name)}"
-        name = plain if plain not in taken else f"{plain}_{len(taken)}"
+        used_names = set(_packages.values())
+        plain_name = f"{_ROOT}.{_identifier(folder.name)}"
+        name = plain_name if plain_name not in used_names else f"{plain_name}_{len(used_names)}"
         _packages[folder] = name
         package = ModuleType(name)
         package.__path__ = [str(folder)]
@@ -52,7 +52,7 @@ def _package(folder: Path) -> str:
 def _execute(name: str, file: Path, search: list[str] | None = None) -> None:
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=search)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is no file of Python")
+        raise ImportError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -67,13 +67,13 @@ def _identifier(text: str) -> str:
 
 
 def offer(folders: list[Path], *, plugins: bool) -> None:
-    """Let tools be found in folders of namespaces, and with `plugins` by `context.tool_module`."""
+    """Search tools in folders of namespaces; `plugins` also registers `context.tool_module`."""
 
     def find_more(namespace: str) -> None:
         for folder in folders:
             for file in tool_files(folder / namespace):
                 if "sos_tool" in file.read_text(encoding="utf-8", errors="replace"):
-                    _load_or_say(file)
+                    _load_or_print(file)
 
     SOS_TOOL.find_more = find_more
     if plugins:
@@ -82,36 +82,36 @@ def offer(folders: list[Path], *, plugins: bool) -> None:
 
 def tool_module(
     __CTX__: Annotated[SOSContext, Field(description="The context of the system")],  # noqa: N803
-    target: Annotated[str, Field(description="The folder whose files have tools")],
+    target: Annotated[str, Field(description="The folder with the files of the tools")],
     overwrite: Annotated[
-        bool, Field(description="Whether they may take the names of others")
+        bool, Field(description="Whether they may replace tools with the same names")
     ] = False,
 ) -> dict[str, Any]:
     """Load the tools of a folder; its name is their namespace.
 
-    A relative path is one from the system's own folder.
+    A relative path starts at the system's own folder.
     """
     folder = Path(str(__CTX__.get("meta.system_path", "."))) / target
     files = tool_files(folder)
     if not files:
-        raise FileNotFoundError(f"there are no files of tools in {folder}")
-    known, refused = len(SOS_TOOL.tools()), len(SOS_TOOL.refused)
+        raise FileNotFoundError(f"{folder} does not contain files with tools")
+    known_count, refused_count = len(SOS_TOOL.tools()), len(SOS_TOOL.refused)
     SOS_TOOL.overwrite = bool(overwrite)
     try:
         for file in files:
             load(file)
     finally:
         SOS_TOOL.overwrite = False
-    taken = [each for each in SOS_TOOL.refused[refused:] if each.is_taken]
-    if taken:
-        raise RegistrationError("; ".join(each.reason for each in taken))
-    names = [f"{tool.namespace}.{tool.key}" for tool in SOS_TOOL.tools()[known:]]
+    conflicts = [entry for entry in SOS_TOOL.refused[refused_count:] if entry.is_taken]
+    if conflicts:
+        raise RegistrationError("; ".join(entry.reason for entry in conflicts))
+    names = [f"{tool.namespace}.{tool.key}" for tool in SOS_TOOL.tools()[known_count:]]
     return {"namespace": folder.resolve().name, "tools": names}
 
 
-def _load_or_say(file: Path) -> None:
-    """Load a file that a tool may be in; one that is broken is no reason to give up."""
+def _load_or_print(file: Path) -> None:
+    """Load a file that may contain a tool; print an error instead of raising it."""
     try:
         load(file)
-    except Exception as error:  # noqa: BLE001 - a stranger's module
-        print(f"{file} cannot be loaded: {type(error).__name__}: {error}")  # noqa: T201 - the log
+    except Exception as error:  # noqa: BLE001 - untrusted code may raise anything
+        print(f"cannot load {file}: {type(error).__name__}: {error}")  # noqa: T201 - the log

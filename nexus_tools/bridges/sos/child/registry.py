@@ -1,4 +1,4 @@
-"""`SOS_TOOL`: the tools that are registered, by namespace and name; `sos_tool` registers."""
+"""`SOS_TOOL`: the registered tools by namespace and name; `sos_tool` registers a function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NameTakenError(RegistrationError):
 
 
 class ToolObject:
-    """One registered tool; calling it calls the function."""
+    """A registered tool; calling it calls the function."""
 
     def __init__(
         self, key: str, namespace: str, function: Function, description: str = "", meta: Any = None
@@ -52,8 +52,8 @@ class Refused:
 class ToolRoot:
     """All tools of a process.
 
-    `overwrite` says whether a function that is registered now may take the name of another one;
-    `find_more` is asked for the namespace of a tool that nobody has registered yet.
+    `overwrite` says whether a function that is registered now may replace another one of the same
+    name. `find_more` is called with the namespace of a tool that is not registered yet.
     """
 
     def __init__(self) -> None:
@@ -71,23 +71,27 @@ class ToolRoot:
         description: str = "",
         meta: Any = None,
         overwrite: bool = False,
-        validate: bool = True,  # noqa: ARG002 - tools give it; every function is checked
+        validate: bool = True,  # noqa: ARG002 - tools pass it, but every function is checked
     ) -> ToolObject:
-        """Register a function; raises `RegistrationError` if it is no tool or its name is taken."""
+        """Register a function.
+
+        Raises:
+            RegistrationError: if the function is not a tool or its name is taken.
+        """
         namespace = namespace or namespace_of(function)
         key = key or function.__name__
         for word in (namespace, key):
             if not word.isidentifier():
-                raise RegistrationError(f"{word!r} is no Python identifier")
+                raise RegistrationError(f"{word!r} is not a Python identifier")
         tool = ToolObject(key, namespace, function, description or "", meta)
         repo = self._repos.setdefault(namespace, ToolRepo())
         if key in vars(repo) and not (overwrite or self.overwrite):
-            raise NameTakenError(f"{namespace}.{key} is registered already")
+            raise NameTakenError(f"{namespace}.{key} is already registered")
         setattr(repo, key, tool)
         return tool
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The tool `namespace.name`, or the `ToolRepo` of a namespace."""
+        """Return the tool `namespace.name`, or the `ToolRepo` of a namespace."""
         namespace, _, key = name.partition(".")
         if not namespace.isidentifier():
             return default
@@ -99,11 +103,15 @@ class ToolRoot:
         return vars(repo)[key] if key else repo
 
     def remove(self, namespace: str) -> None:
-        """Forget a namespace; raises `KeyError` if there is none."""
+        """Remove a namespace.
+
+        Raises:
+            KeyError: if the namespace does not exist.
+        """
         del self._repos[namespace]
 
     def tools(self) -> list[ToolObject]:
-        """Every registered tool, in the order of registration."""
+        """Return every registered tool in the order of registration."""
         members = [member for repo in self._repos.values() for member in vars(repo).values()]
         return [member for member in members if isinstance(member, ToolObject)]
 
@@ -112,7 +120,7 @@ class ToolRoot:
         return repo is not None and (not key or key in vars(repo))
 
     def why_refused(self, name: str) -> str:
-        """The reason why a function of that name is not registered; empty if none is known."""
+        """Return the reason why a function with that name was refused, or an empty string."""
         return next((refused.reason for refused in self.refused if refused.name == name), "")
 
 
@@ -120,9 +128,9 @@ SOS_TOOL = ToolRoot()
 
 
 def sos_tool(function: Function) -> Function:
-    """Register the decorated function; one that cannot be a tool stays a function.
+    """Register the decorated function and return it unchanged, even if it cannot be a tool.
 
-    Why it cannot is kept in `SOS_TOOL.refused`, and printed.
+    The reason is then added to `SOS_TOOL.refused` and printed.
     """
     try:
         SOS_TOOL.register(function)
@@ -135,12 +143,12 @@ def sos_tool(function: Function) -> Function:
 
 
 def file_of(function: Function) -> str:
-    """The file that defines a function, wrapped by other decorators or not."""
+    """Return the file that defines a function, even if other decorators wrap it."""
     module = sys.modules.get(getattr(function, "__module__", ""))
     file = getattr(module, "__file__", None) or inspect.getfile(inspect.unwrap(function))
     return str(Path(file).resolve())
 
 
 def namespace_of(function: Function) -> str:
-    """The folder that the function's file lies in."""
+    """Return the name of the folder that contains the function's file."""
     return Path(file_of(function)).parent.name

@@ -1,4 +1,4 @@
-"""What tools and action lists give: `ResultObject`, `ResultRepo`, and the break out of a list."""
+"""Results of tools and action lists: `ResultObject`, `ResultRepo`, and the break out of a list."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nexus_tools.bridges.sos.child.paths import MISSING, find
 
 
 class ResultObject:
-    """The result of one tool: `data`, a dictionary, and the runnables that are to be called back.
+    """The result of one tool: the dictionary `data`, and the runnables to call back.
 
-    A tool may build one and return it. Its data may hold objects of any kind.
+    A tool may create and return one. Its data may contain objects of any type.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class ResultObject:
 
     @classmethod
     def of(cls, returned: Any) -> ResultObject:
-        """The result for what a tool returned: what is no dictionary is put in one, `result`.
+        """Return the result for a tool's return value; non-dictionaries become `{"result": …}`.
 
-        Callbacks that stand in a dictionary as `callbacks` are the result's own.
+        The member `callbacks` of a dictionary becomes the callbacks of the result.
         """
         if isinstance(returned, ResultObject):
             return returned
-        if type(returned).__name__ == "ResultObject":  # SOS-Toolkit's own, if it is installed
+        if type(returned).__name__ == "ResultObject":  # SOS-Toolkit's own class, if it is installed
             return cls(dict(returned.data or {}), returned.callbacks)
         if not isinstance(returned, dict):
             return cls({"result": returned})
@@ -48,16 +48,20 @@ class ResultObject:
         return cls({key: returned[key] for key in returned if key != "callbacks"}, callbacks)
 
     def get(self, path: str, default: Any = MISSING) -> Any:
-        """The value at a path such as `data.a`, or the default; raises `KeyError` without one."""
+        """Return the value at a path such as `data.a`, or the default.
+
+        Raises:
+            KeyError: if there is no value and no default.
+        """
         return find(vars(self), path, default)
 
     def step(self, name: str | int) -> Any:
-        """How paths go on through a result: `data` and what else it has."""
+        """Return the next value on a path: `data` or another attribute."""
         return vars(self).get(str(name), MISSING)
 
     def print(self) -> None:
-        """Show the data."""
-        pprint(self.data)  # noqa: T203 - that is what a tool asks for
+        """Print the data."""
+        pprint(self.data)  # noqa: T203 - tools print on purpose
 
 
 class ResultRepo(dict[str, Any]):
@@ -70,12 +74,12 @@ class ResultRepo(dict[str, Any]):
             raise AttributeError(name) from None
 
     def step(self, name: str | int) -> Any:
-        """How paths go on through results."""
+        """Return the next value on a path: the result of an action."""
         return self.get(str(name), MISSING)
 
 
-class RuntimeBreak(Exception):  # noqa: N818 - the name that tools import
-    """Breaks out of the action list that runs, which is no failure."""
+class RuntimeBreak(Exception):  # noqa: N818 - tools import this name
+    """A break out of the current action list, which is not a failure."""
 
     def __init__(self, info: Any = None, data: Any = None) -> None:
         super().__init__("" if info is None else str(info))
@@ -90,21 +94,25 @@ def _are_callbacks(value: Any) -> bool:
 
 
 class NotJsonError(Exception):
-    """What a tool gave has no form in JSON."""
+    """A tool's result cannot be represented in JSON."""
 
 
 def json_value(value: Any, what: str) -> Any:
-    """The value as JSON; raises `NotJsonError` for objects that have no form in it."""
+    """Return the value as JSON.
+
+    Raises:
+        NotJsonError: if an object in it cannot be represented.
+    """
     try:
-        made = to_jsonable_python(value, fallback=_own_kinds)
-        json.dumps(made, allow_nan=False)
+        converted = to_jsonable_python(value, fallback=_convert_result_object)
+        json.dumps(converted, allow_nan=False)
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
-        raise NotJsonError(f"{what} cannot be given as JSON: {error}") from error
-    return made
+        raise NotJsonError(f"{what} cannot be converted to JSON: {error}") from error
+    return converted
 
 
 def json_parts(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[str, Any]:
-    """What of a tree has a form in JSON; the paths of the rest are added to `left_out`."""
+    """Return the parts of a tree that JSON can represent; add the other paths to `left_out`."""
     parts: dict[str, Any] = {}
     for name, member in tree.items():
         path = f"{place}.{name}"
@@ -118,7 +126,7 @@ def json_parts(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[st
     return parts
 
 
-def _own_kinds(value: Any) -> Any:
+def _convert_result_object(value: Any) -> Any:
     if isinstance(value, ResultObject):
         return value.data
-    raise TypeError(f"a {type(value).__name__} has no form in JSON")
+    raise TypeError(f"JSON cannot represent a {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""What the document demands of a tool function, and its parameters as JSON Schema."""
+"""The requirements of SOS-Toolkit's specification for a tool function, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ RESULT = "__RESULT__"
 
 
 class RegistrationError(Exception):
-    """Why a function is no tool."""
+    """A function cannot be a tool; the message says why."""
 
 
 class Parameter:
-    """One parameter: its annotation with everything in it, and whether a call must give it."""
+    """A parameter: its annotation with all metadata, and whether a call must include it."""
 
     def __init__(self, name: str, annotation: Any, default: Any) -> None:
         self.name = name
@@ -26,7 +26,7 @@ class Parameter:
 
     @property
     def takes_context(self) -> bool:
-        """Whether it is a context by its type: such a thing cannot be given as JSON."""
+        """Whether its type is a context, which cannot be represented in JSON."""
         return _mentions(self.annotation, "SOSContext")
 
 
@@ -42,58 +42,67 @@ class ToolSignature:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> ToolSignature:
-        """Read a function; raises `RegistrationError` with what the document misses in it."""
+        """Return the signature of a function.
+
+        Raises:
+            RegistrationError: if the function violates the specification.
+        """
         description = inspect.getdoc(function) or ""
         if not description.strip():
             raise RegistrationError("it has no docstring")
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise RegistrationError("it is async, and tools are called without await")
+            raise RegistrationError("it is asynchronous, but tools are called without await")
         annotations = _annotations(function)
-        found = [
+        parameters = [
             _parameter(parameter, annotations.get(parameter.name))
             for parameter in inspect.signature(function).parameters.values()
         ]
-        _check_places([parameter.name for parameter in found])
-        return cls(description, found)
+        _check_places([parameter.name for parameter in parameters])
+        return cls(description, parameters)
 
     def schema(self) -> dict[str, Any]:
-        """The schema of the arguments that a caller gives: an object, its definitions in `$defs`.
+        """Return the schema of the arguments from a caller: an object with definitions in `$defs`.
 
-        Raises `RegistrationError` where a type cannot be given as JSON.
+        Raises:
+            RegistrationError: if JSON cannot represent a type.
         """
-        given = [p for p in self.parameters if p.name not in (CONTEXT, RESULT)]
-        unable = [p.name for p in given if p.takes_context and p.is_required]
-        if unable:
-            raise RegistrationError(f"a caller cannot give the SOSContext that {unable[0]!r} needs")
-        given = [parameter for parameter in given if not parameter.takes_context]
-        properties, definitions = _properties(given)
+        arguments = [p for p in self.parameters if p.name not in (CONTEXT, RESULT)]
+        unsupported = [p.name for p in arguments if p.takes_context and p.is_required]
+        if unsupported:
+            raise RegistrationError(
+                f"JSON cannot represent the SOSContext that {unsupported[0]!r} requires"
+            )
+        arguments = [parameter for parameter in arguments if not parameter.takes_context]
+        properties, definitions = _properties(arguments)
         schema: dict[str, Any] = {
             "type": "object",
             "properties": properties,
-            "required": [parameter.name for parameter in given if parameter.is_required],
+            "required": [parameter.name for parameter in arguments if parameter.is_required],
             "additionalProperties": False,
         }
         return {**schema, "$defs": definitions} if definitions else schema
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    written = dict(inspect.unwrap(function).__annotations__)
-    if not any(isinstance(annotation, str) for annotation in written.values()):
-        return written
+    annotations = dict(inspect.unwrap(function).__annotations__)
+    if not any(isinstance(annotation, str) for annotation in annotations.values()):
+        return annotations
     try:
         return typing.get_type_hints(function, include_extras=True)
     except Exception as error:
-        message = f"its annotations cannot be read: {type(error).__name__}: {error}"
+        message = f"cannot read its annotations: {type(error).__name__}: {error}"
         raise RegistrationError(message) from error
 
 
 def _parameter(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     name = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise RegistrationError(f"the parameter {name!r} cannot be given by keyword")
+        raise RegistrationError(f"the parameter {name!r} must accept a keyword argument")
     metadata = getattr(annotation, "__metadata__", None)
     if metadata is None:
-        raise RegistrationError(f"the parameter {name!r} is not annotated with Annotated and Field")
+        raise RegistrationError(
+            f"the parameter {name!r} must be annotated with Annotated and Field"
+        )
     if not any(isinstance(getattr(member, "description", None), str) for member in metadata):
         raise RegistrationError(f"the Field of the parameter {name!r} has no description")
     return Parameter(name, annotation, parameter.default)
@@ -101,15 +110,15 @@ def _parameter(parameter: inspect.Parameter, annotation: Any) -> Parameter:
 
 def _check_places(names: list[str]) -> None:
     if CONTEXT in names and names[0] != CONTEXT:
-        raise RegistrationError(f"{CONTEXT} is not its first parameter")
-    place = 1 if CONTEXT in names else 0
-    if RESULT in names and names[place] != RESULT:
-        where = f"not right after {CONTEXT}" if place else "not its first parameter"
-        raise RegistrationError(f"{RESULT} is {where}")
+        raise RegistrationError(f"{CONTEXT} must be its first parameter")
+    index = 1 if CONTEXT in names else 0
+    if RESULT in names and names[index] != RESULT:
+        location = f"directly after {CONTEXT}" if index else "its first parameter"
+        raise RegistrationError(f"{RESULT} must be {location}")
 
 
 def _properties(parameters: list[Parameter]) -> tuple[dict[str, Any], dict[str, Any]]:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - half a call's time, and calls need no schema
+    from pydantic import TypeAdapter  # noqa: PLC0415 - takes half the time of a call, and calls need no schema
 
     adapters = {}
     for parameter in parameters:
@@ -118,7 +127,7 @@ def _properties(parameters: list[Parameter]) -> tuple[dict[str, Any], dict[str, 
             adapters[parameter.name].json_schema()
         except Exception as error:
             reason = str(error).partition("\n")[0]
-            message = f"the parameter {parameter.name!r} cannot be given as JSON: {reason}"
+            message = f"JSON cannot represent the parameter {parameter.name!r}: {reason}"
             raise RegistrationError(message) from error
     inputs: Any = [(name, "validation", adapter) for name, adapter in adapters.items()]
     schemas, shared = TypeAdapter.json_schemas(inputs)
@@ -130,15 +139,17 @@ def _properties(parameters: list[Parameter]) -> tuple[dict[str, Any], dict[str, 
 
 
 def _add_default(schema: dict[str, Any], adapter: Any, default: Any) -> None:
-    """Say the default where it is JSON and of the parameter's own type."""
+    """Add the default if JSON can represent it and it has the parameter's own type."""
     try:
         schema["default"] = adapter.dump_python(adapter.validate_python(default), mode="json")
-    except Exception:  # noqa: BLE001 - a default is any object; a schema does without it
+    except Exception:  # noqa: BLE001 - a default may be any object, and the schema does not require it
         schema.pop("default", None)
 
 
-def _mentions(annotation: Any, wanted: str) -> bool:
-    """Whether a class of that name stands anywhere in an annotation."""
-    if isinstance(annotation, type) and any(base.__name__ == wanted for base in annotation.__mro__):
+def _mentions(annotation: Any, class_name: str) -> bool:
+    """Return whether an annotation contains a class with that name."""
+    if isinstance(annotation, type) and any(
+        base.__name__ == class_name for base in annotation.__mro__
+    ):
         return True
-    return any(_mentions(member, wanted) for member in typing.get_args(annotation))
+    return any(_mentions(member, class_name) for member in typing.get_args(annotation))

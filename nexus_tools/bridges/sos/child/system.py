@@ -10,9 +10,10 @@ from nexus_tools.bridges.sos.child.result import ResultRepo, RuntimeBreak
 
 
 def load_system(document: dict[str, Any], given: dict[str, Any]) -> SOSContext:
-    """The context of a system: its document, a caller's values over it, every `${…}` filled in.
+    """Return the context of a system: its document merged with a caller's values, interpolated.
 
-    Raises `InterpolationError` for one that leads nowhere.
+    Raises:
+        InterpolationError: if a `${…}` cannot be resolved.
     """
     root = _merged(document, _literal(given))
     interpolation = Interpolation(root, is_settled=False)
@@ -24,36 +25,36 @@ def load_system(document: dict[str, Any], given: dict[str, Any]) -> SOSContext:
 
 
 def run_hook(context: SOSContext, name: str) -> None:
-    """Run the actions of a hook, such as `on_context_load`, if the system has it."""
+    """Run the actions of a hook, for example `on_context_load`, if the system has it."""
     if context.get(f"hook.{name}", None):
         context.run(f"hook.{name}")
 
 
 def data_of(result: Any) -> dict[str, Any]:
-    """What an action gave, or the actions of a list by their names; nothing for a break."""
+    """Return the data of an action, or of a list's actions by name; empty for a break."""
     if isinstance(result, ResultRepo):
         return {name: data_of(member) for name, member in result.items()}
     return {} if isinstance(result, RuntimeBreak) else dict(result.data)
 
 
 def broke(result: Any) -> Any:
-    """What a list was left with, None if it ran to its end."""
+    """Return the reason for a break out of a list, or None if it ran to its end."""
     if isinstance(result, RuntimeBreak):
-        return str(result) or "the list of actions was left"
+        return str(result) or "the list of actions ended early"
     members = result.values() if isinstance(result, ResultRepo) else ()
-    return next((why for why in map(broke, members) if why is not None), None)
+    return next((reason for reason in map(broke, members) if reason is not None), None)
 
 
 def _merged(base: Any, over: Any) -> Any:
-    """Two trees as one; what is no dictionary in both is taken from `over`."""
+    """Return the merge of two trees; only dictionaries merge, other values come from `over`."""
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
-    both = {name: _merged(base[name], over[name]) for name in base if name in over}
-    return {**base, **over, **both}
+    common = {name: _merged(base[name], over[name]) for name in base if name in over}
+    return {**base, **over, **common}
 
 
 def _literal(value: Any) -> Any:
-    """A caller's values, the texts in them marked as such."""
+    """Return a caller's values with their strings marked, so that they are not interpolated."""
     if isinstance(value, dict):
         return {name: _literal(member) for name, member in value.items()}
     if isinstance(value, list):

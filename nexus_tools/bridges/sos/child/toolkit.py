@@ -1,4 +1,4 @@
-"""What tools import as `sos_toolkit.meta`: the installed package, or else our own in its place."""
+"""The module that tools import as `sos_toolkit.meta`: the installed package or our replacement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nexus_tools.bridges.sos.child import action, context, meta_object, registry
 GLOBAL = SimpleNamespace(
     ALLOW_DELETE=True, LOCAL_FILE="sos-local.yaml", ENV_LOCAL_FILE="SOS_LOCAL_FILE"
 )
-"""The settings that tools read. Those that delete are denied by name, or else allowed to."""
+"""The settings that tools read. Deletion is allowed here, because its tools are denied by name."""
 
 _NAMES: dict[str, Any] = {
     "SOSContext": context.SOSContext,
@@ -38,7 +38,7 @@ _NAMES: dict[str, Any] = {
 class Toolkit:
     """The module that tools import: SOS-Toolkit's if the interpreter has it (`is_installed`).
 
-    Tools that are `denied`, by `namespace.name`, do not run as actions in either.
+    Tools in `denied`, by `namespace.name`, do not run as actions in either case.
     """
 
     def __init__(self, denied: frozenset[str]) -> None:
@@ -47,34 +47,34 @@ class Toolkit:
         if self.is_installed:
             self._meta = importlib.import_module("sos_toolkit.meta")
             self._watch_registration()
-            self._forget_denied()
+            self._remove_denied_tools()
         else:
             self._meta = _own_module()
 
     @property
     def runtime(self) -> str:
-        """Which one it is, for people."""
+        """The name of the runtime, for users."""
         return "SOS-Toolkit of the interpreter" if self.is_installed else "own runtime"
 
     @property
     def folders(self) -> list[Path]:
-        """Where SOS-Toolkit's own tools lie, if it is installed: one folder of namespaces."""
+        """The folder of SOS-Toolkit's own namespaces, if it is installed."""
         file = getattr(self._meta, "__file__", None)
         return [Path(file).parent.parent / "tool"] if file else []
 
     def context(self, sections: dict[str, Any]) -> Any:
-        """A context for one tool, with these sections."""
-        made = self._meta.SOSContext(**{"meta": {}, **sections})
+        """Return a context for one tool with these sections."""
+        new_context = self._meta.SOSContext(**{"meta": {}, **sections})
         if not self.is_installed:
-            made.denied = self.denied
-        return made
+            new_context.denied = self.denied
+        return new_context
 
     def result(self, data: Any) -> Any:
-        """A result as a tool takes it."""
+        """Return a result in the form that a tool takes."""
         return self._meta.ResultObject(data=data)
 
     def _watch_registration(self) -> None:
-        """Have the decorator register with us too: SOS-Toolkit does not say what it refuses."""
+        """Register decorated functions here too, because SOS-Toolkit does not report refusals."""
         decorate: Callable[[Any], Any] = self._meta.sos_tool
 
         @wraps(decorate)
@@ -85,8 +85,8 @@ class Toolkit:
 
         self._meta.sos_tool = registered  # type: ignore[attr-defined]
 
-    def _forget_denied(self) -> None:
-        """Take denied tools out of the registry that the installed package's contexts look in."""
+    def _remove_denied_tools(self) -> None:
+        """Remove denied tools from the registry that the installed package's contexts use."""
         for name in self.denied:
             namespace, _, key = name.partition(".")
             repo = self._meta.SOS_TOOL.get(namespace, None)

@@ -1,4 +1,7 @@
-"""A small S3 on loopback, for tools whose SDK insists on object storage."""
+"""A small S3 server on a loopback address, for tools whose SDK requires object storage.
+
+Begin reading at `service.py`.
+"""
 
 from nexus_tools.bridges.unstract.object_store.service import ObjectStore, object_store
 

@@ -1,8 +1,8 @@
-"""The files under a store's root, reached one name at a time: no symbolic link is followed.
+"""The files under a store's root, accessed one path component at a time without following links.
 
-Names are chosen by strangers, and checked before any file is touched. Every function of the tree
-takes a place as a tuple of names below the root. What is written comes from files of the store's
-own staging directory, by one rename.
+Names come from untrusted clients and are checked before any file is accessed. Every function of the
+tree takes a path as a tuple of names below the root. New files come from the store's own staging
+directory and are moved by a single rename.
 """
 
 import os
@@ -28,7 +28,7 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ObjectName:
-    """An object as a place in the tree: the names from the bucket down to the file.
+    """The path of an object in the tree: the names from the bucket to the file.
 
     `is_directory` is true for a key that ends in `/`, which is a directory as an object.
     """
@@ -38,28 +38,28 @@ class ObjectName:
 
     @classmethod
     def parse(cls, bucket: str, key: str) -> "ObjectName":
-        """Check a key of a bucket: a relative path of plain names, or `FaultError`."""
+        """Parse a key of a bucket as a relative path of plain names, or raise `FaultError`."""
         if len(key.encode()) > MAX_KEY_BYTES:
-            raise FaultError("KeyTooLongError", f"a key has at most {MAX_KEY_BYTES} bytes")
+            raise FaultError("KeyTooLongError", f"a key must have at most {MAX_KEY_BYTES} bytes")
         names = key.removesuffix("/").split("/")
         if len(names) > MAX_DEPTH:
-            raise FaultError("InvalidArgument", f"a key has at most {MAX_DEPTH} parts")
+            raise FaultError("InvalidArgument", f"a key must have at most {MAX_DEPTH} components")
         problem = next(filter(None, map(_problem, names)), "")
         if problem:
-            raise FaultError("InvalidArgument", f"the key cannot be a file: {problem}")
+            raise FaultError("InvalidArgument", f"the key is not a valid path: {problem}")
         return cls((bucket_name(bucket), *names), key.endswith("/"))
 
 
 def bucket_name(name: str) -> str:
-    """The name, if a bucket can have it."""
+    """Return the name if it is a valid bucket name, or raise `FaultError`."""
     if not _is_bucket_name(name):
-        message = "a bucket's name has 3 to 63 characters of a-z, 0-9, '.' and '-'"
+        message = "a bucket name must have 3 to 63 characters of a-z, 0-9, '.', and '-'"
         raise FaultError("InvalidBucketName", message)
     return name
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a name can be part of a key."""
+    """Return whether a name can be a component of a key."""
     return not _problem(name)
 
 
@@ -69,21 +69,21 @@ def _is_bucket_name(name: str) -> bool:
 
 def _problem(name: str) -> str:
     if name in ("", ".", ".."):
-        return "a part of it is empty, '.' or '..'"
+        return "a component is empty, '.', or '..'"
     if _CONTROL.search(name):
-        return "it has control characters"
+        return "it contains control characters"
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
         return "it is not UTF-8"
-    return f"a part of it has more than {MAX_NAME_BYTES} bytes" if size > MAX_NAME_BYTES else ""
+    return f"a component has more than {MAX_NAME_BYTES} bytes" if size > MAX_NAME_BYTES else ""
 
 
-# --- How much there is
+# --- The quota
 
 
 class Quota:
-    """Bytes and files (directories count too) that are used, of those that are allowed."""
+    """The used and allowed numbers of bytes and files, including directories."""
 
     def __init__(self, max_bytes: int, max_files: int) -> None:
         self._max_bytes = max_bytes
@@ -92,22 +92,22 @@ class Quota:
         self._used_files = 0
 
     def measure(self, root: Path) -> None:
-        """Count what lies in a directory already."""
+        """Count the existing content of a directory."""
         for folder, directories, files in os.walk(root):
             self._used_files += len(directories) + len(files)
             self._used_bytes += sum(os.lstat(Path(folder, name)).st_size for name in files)
 
     def take(self, *, size: int = 0, files: int = 0) -> None:
-        """Count what is about to be written, or raise `FaultError` if there is no room for it."""
+        """Count bytes and files before they are written, or raise `FaultError` over the limit."""
         if self._used_bytes + size > self._max_bytes:
-            raise FaultError("QuotaExceeded", f"the store holds at most {self._max_bytes} bytes")
+            raise FaultError("QuotaExceeded", f"the store is limited to {self._max_bytes} bytes")
         if self._used_files + files > self._max_files:
-            raise FaultError("QuotaExceeded", f"the store holds at most {self._max_files} files")
+            raise FaultError("QuotaExceeded", f"the store is limited to {self._max_files} files")
         self._used_bytes += size
         self._used_files += files
 
     def give(self, *, size: int = 0, files: int = 0) -> None:
-        """Count what is gone; what came into the tree by other ways may go uncounted."""
+        """Subtract deleted bytes and files; files that were added by other means may not count."""
         self._used_bytes = max(0, self._used_bytes - size)
         self._used_files = max(0, self._used_files - files)
 
@@ -115,7 +115,7 @@ class Quota:
 # --- The files
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Not to wait for the other end of a pipe that lies there under a file's name.
+# O_NONBLOCK: do not wait for the other end of a pipe that has a file's name.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -127,7 +127,7 @@ class Tree:
         self.quota = quota
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Names of the buckets, and when each was changed last."""
+        """Return the names of the buckets with their modification times."""
         with os.scandir(self._root) as entries:
             return sorted(
                 (entry.name, entry.stat(follow_symlinks=False).st_mtime)
@@ -136,7 +136,7 @@ class Tree:
             )
 
     def open(self, place: Place) -> BinaryIO:
-        """A regular file for reading; `FileNotFoundError` for anything else."""
+        """Open a regular file for reading, or raise `FileNotFoundError`."""
         try:
             with self._directory(place[:-1]) as parent:
                 descriptor = os.open(place[-1], _FILE, dir_fd=parent)
@@ -145,31 +145,31 @@ class Tree:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise FileNotFoundError(str(place))
-        return open(descriptor, "rb")  # noqa: PTH123 - it is a descriptor
+        return open(descriptor, "rb")  # noqa: PTH123 - the argument is a descriptor
 
     def directory(self, place: Place) -> os.stat_result | None:
-        """What is known of a directory; None if a name of the place is none."""
+        """Return the status of a directory, or None if it does not exist."""
         with suppress(OSError), self._directory(place) as descriptor:
             return os.fstat(descriptor)
         return None
 
     def publish(self, staged: Path, place: Place, *, only_new: bool = False) -> None:
-        """Move a staged file to its place, over a file that is there unless `only_new`."""
-        with _clashes(place), self._directory(place[:-1], create=True) as parent:
+        """Move a staged file to its path, replacing a file unless `only_new`."""
+        with _key_conflicts(place), self._directory(place[:-1], create=True) as parent:
             replaced = _status(place[-1], parent)
             if replaced and only_new:
-                raise FaultError("PreconditionFailed", "there is an object of this name already")
+                raise FaultError("PreconditionFailed", "an object with this name already exists")
             os.rename(staged, place[-1], dst_dir_fd=parent)
             if replaced:
                 self.quota.give(size=replaced.st_size, files=1)
 
     def make_directory(self, place: Place) -> None:
-        """Make a directory and those above it, where they are missing."""
-        with _clashes(place), self._directory(place, create=True):
+        """Create a directory and its missing parents."""
+        with _key_conflicts(place), self._directory(place, create=True):
             pass
 
     def remove(self, place: Place) -> None:
-        """Delete a file, if there is one, and the directories that it leaves empty."""
+        """Delete a file if it exists, and the directories that become empty."""
         with suppress(OSError), self._directory(place[:-1]) as parent:
             status = os.stat(place[-1], dir_fd=parent, follow_symlinks=False)
             if not stat.S_ISDIR(status.st_mode):
@@ -178,7 +178,7 @@ class Tree:
         self.prune(place[:-1])
 
     def prune(self, place: Place) -> None:
-        """Delete a directory if it is empty, and those above it that are then; but no bucket."""
+        """Delete an empty directory and the parents that become empty, except the bucket."""
         with suppress(OSError):
             while len(place) > 1:
                 with self._directory(place[:-1]) as parent:
@@ -187,14 +187,17 @@ class Tree:
                 place = place[:-1]
 
     def walk(self, place: Place) -> Iterator[tuple[str, os.stat_result]]:
-        """Every file below a place, as `deep/file`, and every empty directory, as `deep/empty/`."""
+        """Yield every file below a path, such as `deep/file`, and empty directories.
+
+        The name of an empty directory ends in `/`.
+        """
         with suppress(OSError), self._directory(place) as top:
             for path, directories, files, folder in os.fwalk(".", dir_fd=top):
                 above = f"{path}/".removeprefix("./")
                 if not directories and not files:
                     yield above, os.fstat(folder)
-                may_go_on = above.count("/") < MAX_DEPTH
-                directories[:] = filter(is_file_name, directories) if may_go_on else ()
+                can_descend = above.count("/") < MAX_DEPTH
+                directories[:] = filter(is_file_name, directories) if can_descend else ()
                 for name in filter(is_file_name, files):
                     status = _status(name, folder)
                     if status and stat.S_ISREG(status.st_mode):
@@ -217,13 +220,13 @@ class Tree:
 
 
 @contextmanager
-def _clashes(place: Place) -> Iterator[None]:
-    """Say in S3's way that a file and a directory want the same name."""
+def _key_conflicts(place: Place) -> Iterator[None]:
+    """Raise `KeyConflict` if a file and a directory have the same name."""
     try:
         yield
     except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
         key = "/".join(place[1:])
-        message = f"{key!r} would be a file and a directory at once, and objects are files here"
+        message = f"{key!r} cannot be both a file and a directory"
         raise FaultError("KeyConflict", message) from error
 
 

@@ -21,32 +21,32 @@ MAX_KEYS = 1_000
 
 
 async def list_objects(request: S3Request) -> Response:
-    """ListObjectsV2; a page goes on behind the last key of the one before, which is its token."""
-    given = request.query_params
-    if given.get("list-type") != "2":
-        raise FaultError("NotImplemented", "ListObjects is only there as ListObjectsV2")
+    """Handle ListObjectsV2; the continuation token is the last key of the previous page."""
+    parameters = request.query_params
+    if parameters.get("list-type") != "2":
+        raise FaultError("NotImplemented", "only version 2 of ListObjects is supported")
     request.objects.check_bucket(request.bucket)
-    prefix = given.get("prefix", "")
-    limit = min(whole_number(given.get("max-keys") or "1000", 0, 10**9), MAX_KEYS)
-    after = given.get("continuation-token") or given.get("start-after", "")
-    found = request.objects.list(request.bucket, prefix)
-    page = page_of(sorted(found), prefix, given.get("delimiter", ""), after, limit)
-    is_encoded = given.get("encoding-type") == "url"
+    prefix = parameters.get("prefix", "")
+    limit = min(whole_number(parameters.get("max-keys") or "1000", 0, 10**9), MAX_KEYS)
+    after = parameters.get("continuation-token") or parameters.get("start-after", "")
+    objects = request.objects.list(request.bucket, prefix)
+    page = page_of(sorted(objects), prefix, parameters.get("delimiter", ""), after, limit)
+    is_encoded = parameters.get("encoding-type") == "url"
     write = quote if is_encoded else str
-    told: dict[str, Content] = {
+    content: dict[str, Content] = {
         "Name": request.bucket,
         "Prefix": write(prefix),
         "KeyCount": len(page),
         "MaxKeys": limit,
         "IsTruncated": "true" if page.is_truncated else "false",
-        "Contents": [_entry(write(key), found[key]) for key in page.keys],
+        "Contents": [_entry(write(key), objects[key]) for key in page.keys],
         "CommonPrefixes": [{"Prefix": write(common)} for common in page.prefixes],
     }
     if is_encoded:
-        told["EncodingType"] = "url"
+        content["EncodingType"] = "url"
     if page.is_truncated:
-        told["NextContinuationToken"] = page.last
-    return xml_response("ListBucketResult", told)
+        content["NextContinuationToken"] = page.last
+    return xml_response("ListBucketResult", content)
 
 
 def _entry(key: str, info: ObjectInfo) -> dict[str, Content]:
@@ -59,12 +59,12 @@ def _entry(key: str, info: ObjectInfo) -> dict[str, Content]:
     }
 
 
-# --- One page: keys in order, rolled up at a delimiter, from a place onwards
+# --- One page: keys in order from a position, grouped by a delimiter
 
 
 @dataclass(slots=True)
 class Page:
-    """Keys and common prefixes; `last` is where the next page goes on, if there is one."""
+    """Keys and common prefixes; `last` is the position of the next page, if there is one."""
 
     keys: list[str] = field(default_factory=list)
     prefixes: list[str] = field(default_factory=list)
@@ -76,9 +76,10 @@ class Page:
 
 
 def page_of(keys: Sequence[str], prefix: str, delimiter: str, after: str, limit: int) -> Page:
-    """A page of sorted keys: those that begin with `prefix` and come after `after`.
+    """Return a page of the sorted keys that start with `prefix` and follow `after`.
 
-    Of `a.txt`, `photos/x`, `photos/y` the delimiter `/` leaves `a.txt` and the prefix `photos/`.
+    For example, with the delimiter `/` the keys `a.txt`, `photos/x`, `photos/y` become the key
+    `a.txt` and the common prefix `photos/`.
     """
     page = Page()
     for key in keys[bisect_right(keys, after) if after else 0 :]:

@@ -1,4 +1,4 @@
-"""The objects of a store: files of the tree, with what S3 says about each; and uploads in parts."""
+"""The objects of a store: files of the tree with their S3 metadata, and multipart uploads."""
 
 import asyncio
 import io
@@ -29,7 +29,7 @@ _BLOCK_BYTES = 256 * 1_024
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What HeadObject tells; `etag` has its quotes, `headers` are those it was written with."""
+    """The result of HeadObject; `etag` includes its quotes, `headers` are those of the write."""
 
     size: int
     etag: str
@@ -38,45 +38,46 @@ class ObjectInfo:
 
 
 class Objects:
-    """Reads and writes objects; `staging` is a directory of the store's own beside the buckets."""
+    """The objects of a store; `staging` is a private directory beside the buckets."""
 
     def __init__(self, tree: Tree, staging: Path) -> None:
         self.tree = tree
         self._staging = staging
-        # Of each file that a client wrote, as long as it is the same file.
+        # The ETag and headers of each file that a client wrote. They apply only while the ETag
+        # matches.
         self._headers: dict[Place, tuple[str, Mapping[str, str]]] = {}
 
     def check_bucket(self, bucket: str) -> None:
-        """Raise `NoSuchBucket` unless there is the bucket."""
+        """Raise `NoSuchBucket` unless the bucket exists."""
         if not self.tree.directory((bucket_name(bucket),)):
-            raise FaultError("NoSuchBucket", f"there is no bucket {bucket}")
+            raise FaultError("NoSuchBucket", f"the bucket {bucket} does not exist")
 
     def open(self, name: ObjectName) -> tuple[ObjectInfo, BinaryIO]:
-        """An object and its content, which is empty for a directory; `NoSuchKey` if not there."""
+        """Return an object and its content, or raise `NoSuchKey`; a directory has no content."""
         if not name.is_directory:
             with suppress(FileNotFoundError):
                 content = self.tree.open(name.parts)
                 return self._info(name.parts, os.fstat(content.fileno())), content
         elif status := self.tree.directory(name.parts):
             return self._info(name.parts, status), io.BytesIO()
-        raise FaultError("NoSuchKey", f"there is no object {'/'.join(name.parts[1:])!r}")
+        raise FaultError("NoSuchKey", f"the object {'/'.join(name.parts[1:])!r} does not exist")
 
     def list(self, bucket: str, prefix: str) -> dict[str, ObjectInfo]:
-        """The objects of a bucket whose keys begin with a prefix; empty directories end in `/`."""
+        """Return a bucket's objects with a key prefix; empty directories end in `/`."""
         above = prefix[: prefix.rfind("/") + 1]
         place = (bucket, *above.split("/")[:-1])
         if not all(map(is_file_name, place)):
             return {}
-        found = ((above + name, status) for name, status in self.tree.walk(place))
+        entries = ((above + name, status) for name, status in self.tree.walk(place))
         return {
             key: self._info((bucket, *key.split("/")), status)
-            for key, status in found
+            for key, status in entries
             if key and key.startswith(prefix)
         }
 
     @asynccontextmanager
     async def staged(self, body: AsyncIterator[bytes]) -> AsyncIterator[Path]:
-        """Write a body to a file of its own, which is deleted in the end unless it was moved."""
+        """Write a body to a temporary file, which is deleted in the end unless it was moved."""
         path = self._staging / secrets.token_hex(16)
         self.tree.quota.take(files=1)
         try:
@@ -96,20 +97,23 @@ class Objects:
         *,
         only_new: bool = False,
     ) -> ObjectInfo:
-        """Make a staged file the object's content, at once; a directory is made, and has none."""
+        """Move a staged file to its object atomically.
+
+        For a key that ends in `/`, the file must be empty, and a directory is created.
+        """
         status = staged.stat()
         if not name.is_directory:
             self.tree.publish(staged, name.parts, only_new=only_new)
             self._headers[name.parts] = (etag(status), headers)
         elif status.st_size:
-            message = "a key that ends in '/' is a directory here, and has no bytes"
+            message = "a key that ends in '/' is a directory, which cannot have content"
             raise FaultError("InvalidArgument", message)
         else:
             self.tree.make_directory(name.parts)
         return self._info(name.parts, status)
 
     def remove(self, name: ObjectName) -> None:
-        """Delete an object, and the directories that are empty then."""
+        """Delete an object and the directories that become empty."""
         if name.is_directory:
             self.tree.prune(name.parts)
         else:
@@ -117,7 +121,7 @@ class Objects:
             self.tree.remove(name.parts)
 
     def drop(self, staged: Path) -> None:
-        """Delete a staged file, unless it was moved to a place that counts it."""
+        """Delete a staged file, unless it was moved to its object."""
         with suppress(FileNotFoundError):
             size = staged.stat().st_size
             staged.unlink()
@@ -135,29 +139,33 @@ class Objects:
 
 
 def etag(status: os.stat_result) -> str:
-    """Names this version of a file: it is another one when the file is written or replaced.
+    """Return an ETag of this version of a file, which changes when the file changes.
 
-    S3 promises no more. It has not the length of an MD5, so that no client takes it for one.
+    S3 promises no more. The ETag differs in length from an MD5, so that no client mistakes it for
+    one.
     """
     return f'"{status.st_mtime_ns:016x}{status.st_ino:016x}{status.st_size:012x}"'
 
 
 async def blocks(content: BinaryIO, count: int) -> AsyncIterator[bytes]:
-    """So many bytes of a file from where it stands; lets others run in between."""
+    """Yield `count` bytes from the current position of a file, in blocks.
+
+    Other tasks of the event loop run between two blocks.
+    """
     while count > 0 and (block := content.read(min(count, _BLOCK_BYTES))):
         count -= len(block)
         yield block
         await asyncio.sleep(0)
 
 
-# --- Uploads in parts, which wait in the staging directory until they are put together
+# --- Multipart uploads, whose parts are in the staging directory until they are joined
 
 _MAX_UPLOADS = 1_000
 
 
 @dataclass(slots=True)
 class Upload:
-    """One upload that is under way, with the files of its parts by number."""
+    """A multipart upload in progress, with the files of its parts by number."""
 
     name: ObjectName
     headers: Mapping[str, str]
@@ -165,16 +173,16 @@ class Upload:
 
 
 class Uploads:
-    """The uploads of a store; each part counts as a file until it is put together."""
+    """The multipart uploads of a store; each part counts as a file until they are joined."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._uploads: dict[str, Upload] = {}
 
     def create(self, name: ObjectName, headers: Mapping[str, str]) -> str:
-        """Begin an upload and give its id."""
+        """Start an upload and return its ID."""
         if len(self._uploads) >= _MAX_UPLOADS:
-            raise FaultError("QuotaExceeded", f"{_MAX_UPLOADS} uploads are under way already")
+            raise FaultError("QuotaExceeded", f"{_MAX_UPLOADS} uploads are already in progress")
         upload_id = secrets.token_hex(16)
         self._uploads[upload_id] = Upload(name, headers)
         return upload_id
@@ -182,10 +190,10 @@ class Uploads:
     async def add(
         self, upload_id: str, name: ObjectName, number: int, body: AsyncIterator[bytes]
     ) -> str:
-        """Take a part, in place of one that had its number; gives its ETag."""
+        """Store a part, replacing one with the same number, and return its ETag."""
         self._find(upload_id, name)
         async with self._objects.staged(body) as staged:
-            # While the body came, the upload may have been completed or aborted.
+            # The upload may have been completed or aborted while the body was received.
             parts = self._find(upload_id, name).parts
             if number in parts:
                 self._objects.drop(parts[number])
@@ -200,17 +208,17 @@ class Uploads:
         *,
         only_new: bool = False,
     ) -> ObjectInfo:
-        """Publish the parts, one behind the other; that ends the upload, even if it fails."""
+        """Join the parts and publish the object; the upload ends even if this fails."""
         upload = self._find(upload_id, name)
         parts = _ordered(upload, wanted)
         try:
-            whole = self._join(parts)
-            return self._objects.publish(whole, name, upload.headers, only_new=only_new)
+            joined = self._join(parts)
+            return self._objects.publish(joined, name, upload.headers, only_new=only_new)
         finally:
             self.abort(upload_id)
 
     def abort(self, upload_id: str) -> None:
-        """Forget an upload, if there is one, and its parts."""
+        """Delete an upload and its parts, if it exists."""
         upload = self._uploads.pop(upload_id, None)
         for part in upload.parts.values() if upload else ():
             self._objects.drop(part)
@@ -218,29 +226,29 @@ class Uploads:
     def _find(self, upload_id: str, name: ObjectName) -> Upload:
         upload = self._uploads.get(upload_id)
         if upload is None or upload.name != name:
-            raise FaultError("NoSuchUpload", "there is no such upload of this object")
+            raise FaultError("NoSuchUpload", "this object has no upload with this ID")
         return upload
 
     def _join(self, parts: Sequence[Path]) -> Path:
-        """Move the bytes of all parts into the first, so that they are never there twice."""
+        """Append all parts to the first one, so that no bytes are stored twice."""
         first, *others = parts
-        with first.open("ab") as whole:
+        with first.open("ab") as first_file:
             for part in others:
                 with part.open("rb") as content:
-                    shutil.copyfileobj(content, whole, _BLOCK_BYTES)
+                    shutil.copyfileobj(content, first_file, _BLOCK_BYTES)
                 part.unlink()
                 self._objects.tree.quota.give(files=1)
         return first
 
 
-def _ordered(upload: Upload, wanted: Sequence[tuple[int, str]]) -> list[Path]:
-    numbers = [number for number, _ in wanted]
+def _ordered(upload: Upload, requested_parts: Sequence[tuple[int, str]]) -> list[Path]:
+    numbers = [number for number, _ in requested_parts]
     if not numbers:
-        raise FaultError("MalformedXML", "the upload is completed with no part")
+        raise FaultError("MalformedXML", "the request to complete the upload lists no part")
     if sorted(set(numbers)) != numbers:
-        raise FaultError("InvalidPartOrder", "the parts are not in the order of their numbers")
-    for number, tag in wanted:
+        raise FaultError("InvalidPartOrder", "the parts must be in the order of their numbers")
+    for number, tag in requested_parts:
         part = upload.parts.get(number)
         if part is None or etag(part.stat()).strip('"') != tag.strip('"'):
-            raise FaultError("InvalidPart", f"part {number} was not uploaded, or is another one")
+            raise FaultError("InvalidPart", f"part {number} was not uploaded, or has another ETag")
     return [upload.parts[number] for number in numbers]

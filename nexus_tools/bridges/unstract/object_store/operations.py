@@ -1,4 +1,4 @@
-"""What S3 does with objects and buckets, as far as a tool's file system asks for it."""
+"""The operations of S3 on objects and buckets that a tool's file system uses."""
 
 import re
 from collections.abc import AsyncIterator
@@ -35,13 +35,13 @@ from nexus_tools.bridges.unstract.object_store.xml_documents import (
 MAX_METADATA_BYTES = 2_048
 
 _REGION = "us-east-1"
-# The most that DeleteObjects takes, and room for as many keys.
+# The maximum number of keys in DeleteObjects, and a size that suffices for them.
 _MAX_DELETED = 1_000
 _MAX_DOCUMENT_BYTES = 4 * 2**20
-# The numbers that parts may have.
+# The smallest and largest number of a part.
 _PARTS = (1, 10_000)
 
-# Headers that are kept with an object, as are all that begin with `x-amz-meta-`.
+# Headers that are stored with an object, in addition to all that start with `x-amz-meta-`.
 _STORED_HEADERS = frozenset(
     (
         "cache-control",
@@ -55,7 +55,7 @@ _STORED_HEADERS = frozenset(
 
 
 class S3Request(Request):
-    """A request to one store, by the path-style address `/bucket/key`."""
+    """A request to a store by the path-style URL `/bucket/key`."""
 
     def __init__(self, scope: Scope, receive: Receive, objects: Objects, uploads: Uploads) -> None:
         super().__init__(scope, receive)
@@ -64,41 +64,41 @@ class S3Request(Request):
         self.bucket, _, self.key = scope["path"].removeprefix("/").partition("/")
 
     def object_name(self) -> ObjectName:
-        """The object that is addressed, whose bucket must be there."""
+        """Return the name of the requested object; its bucket must exist."""
         return self._object(self.bucket, self.key)
 
     def copy_source(self) -> ObjectName:
-        """The object that is to be copied, from any bucket of the store."""
+        """Return the name of the object to copy, from any bucket of the store."""
         path = unquote(self.headers["x-amz-copy-source"])
         bucket, _, key = path.removeprefix("/").partition("/")
         return self._object(bucket, key)
 
     def stored_headers(self) -> dict[str, str]:
-        """The headers that come back when the object is read."""
-        kept = {
+        """Return the headers to store, which readers of the object receive."""
+        headers = {
             name: value
             for name, value in self.headers.items()
             if name in _STORED_HEADERS or name.startswith("x-amz-meta-")
         }
-        if sum(len(name) + len(value) for name, value in kept.items()) > MAX_METADATA_BYTES:
-            message = f"metadata have at most {MAX_METADATA_BYTES} bytes"
+        if sum(len(name) + len(value) for name, value in headers.items()) > MAX_METADATA_BYTES:
+            message = f"metadata must have at most {MAX_METADATA_BYTES} bytes"
             raise FaultError("MetadataTooLarge", message)
-        return DEFAULT_HEADERS | kept
+        return DEFAULT_HEADERS | headers
 
     def is_only_new(self) -> bool:
-        """Whether an object may only be written where there is none."""
+        """Return whether the write must not replace an existing object."""
         condition = self.headers.get("if-none-match")
         if "if-match" in self.headers or condition not in (None, "*"):
-            raise FaultError("NotImplemented", "conditional writes with an ETag")
+            raise FaultError("NotImplemented", "conditional writes with an ETag are not supported")
         return condition is not None
 
     async def document(self, root: str) -> Element:
-        """The body, which is a small document."""
+        """Return the body, which is a small XML document."""
         content = bytearray()
         async for part in self.stream():
             content += part
             if len(content) > _MAX_DOCUMENT_BYTES:
-                message = f"this body has at most {_MAX_DOCUMENT_BYTES} bytes"
+                message = f"the body must have at most {_MAX_DOCUMENT_BYTES} bytes"
                 raise FaultError("EntityTooLarge", message)
         return parse(bytes(content), root)
 
@@ -112,21 +112,21 @@ class S3Request(Request):
 
 
 async def read_object(request: S3Request) -> Response:
-    """HeadObject, and GetObject of the whole or of one range."""
+    """Handle HeadObject and GetObject, for the whole object or one range."""
     info, content = request.objects.open(request.object_name())
     with ExitStack() as stack:
         stack.enter_context(content)
         head = _head(request, info)
         if request.method == "HEAD" or head.status_code == HTTPStatus.NOT_MODIFIED:
             return head
-        wanted = _byte_range(request, info) or range(info.size)
-        content.seek(wanted.start)
+        byte_range = _byte_range(request, info) or range(info.size)
+        content.seek(byte_range.start)
         stack.pop_all()
-    return StreamingResponse(_stream(content, len(wanted)), head.status_code, head.headers)
+    return StreamingResponse(_stream(content, len(byte_range)), head.status_code, head.headers)
 
 
 async def put_object(request: S3Request) -> Response:
-    """PutObject; a key that ends in `/` is a directory and has no bytes."""
+    """Handle PutObject; a key that ends in `/` is a directory without content."""
     name, only_new = request.object_name(), request.is_only_new()
     headers = request.stored_headers()
     async with request.objects.staged(request.stream()) as staged:
@@ -135,13 +135,13 @@ async def put_object(request: S3Request) -> Response:
 
 
 async def delete_object(request: S3Request) -> Response:
-    """DeleteObject; that it was not there is no error."""
+    """Handle DeleteObject; a missing object is not an error."""
     request.objects.remove(request.object_name())
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
 async def copy_object(request: S3Request) -> Response:
-    """CopyObject, which writes new headers if the client says so."""
+    """Handle CopyObject, which replaces the headers on request."""
     target, only_new = request.object_name(), request.is_only_new()
     source, content = request.objects.open(request.copy_source())
     with content:
@@ -149,17 +149,17 @@ async def copy_object(request: S3Request) -> Response:
         headers = request.stored_headers() if replaces else source.headers
         async with request.objects.staged(blocks(content, source.size)) as staged:
             info = request.objects.publish(staged, target, headers, only_new=only_new)
-    told = {"LastModified": xml_time(info.modified), "ETag": info.etag}
-    return xml_response("CopyObjectResult", told)
+    content_fields = {"LastModified": xml_time(info.modified), "ETag": info.etag}
+    return xml_response("CopyObjectResult", content_fields)
 
 
 async def delete_objects(request: S3Request) -> Response:
-    """DeleteObjects: each key by itself; those that are not there count as deleted."""
+    """Handle DeleteObjects for each key separately; missing objects count as deleted."""
     request.objects.check_bucket(request.bucket)
     batch = await request.document("Delete")
     keys = [key for entry in batch.iterfind("{*}Object") for key in texts(entry, "Key")]
     if not 1 <= len(keys) <= _MAX_DELETED:
-        raise FaultError("MalformedXML", f"a batch deletes 1 to {_MAX_DELETED} objects")
+        raise FaultError("MalformedXML", f"a batch must have 1 to {_MAX_DELETED} objects")
     deleted: list[dict[str, Content]] = []
     errors: list[dict[str, Content]] = []
     for key in keys:
@@ -172,13 +172,13 @@ async def delete_objects(request: S3Request) -> Response:
     return xml_response("DeleteResult", {"Deleted": [] if is_quiet else deleted, "Error": errors})
 
 
-# --- What a reader wants: conditions and ranges of RFC 9110, sections 13 and 14
+# --- Conditions and ranges of a read request: RFC 9110, sections 13 and 14
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 def _head(request: S3Request, info: ObjectInfo) -> Response:
-    """The status and the headers for a reader; `FaultError` if it wants another object."""
+    """Return the status and headers for a reader, or raise `FaultError` if a condition fails."""
     headers = {
         **info.headers,
         "etag": info.etag,
@@ -186,28 +186,29 @@ def _head(request: S3Request, info: ObjectInfo) -> Response:
         "accept-ranges": "bytes",
     }
     if not _matches(request.headers.get("if-match", "*"), info):
-        # By the word `pre-conditions` s3fs knows that a file was replaced while it was read.
-        raise FaultError("PreconditionFailed", "the object does not hold the pre-conditions")
+        # s3fs searches the message for `pre-conditions` to detect that a file was replaced during a
+        # read.
+        raise FaultError("PreconditionFailed", "the object does not satisfy the pre-conditions")
     if _matches(request.headers.get("if-none-match", ""), info):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    wanted = _byte_range(request, info)
-    headers["content-length"] = str(info.size if wanted is None else len(wanted))
-    if wanted is None:
+    byte_range = _byte_range(request, info)
+    headers["content-length"] = str(info.size if byte_range is None else len(byte_range))
+    if byte_range is None:
         return Response(headers=headers)
-    headers["content-range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{info.size}"
+    headers["content-range"] = f"bytes {byte_range.start}-{byte_range.stop - 1}/{info.size}"
     return Response(status_code=HTTPStatus.PARTIAL_CONTENT, headers=headers)
 
 
 def _matches(tags: str, info: ObjectInfo) -> bool:
-    named = [tag.strip().removeprefix("W/").strip('"') for tag in tags.split(",")]
-    return "*" in named or info.etag.strip('"') in named
+    etags = [tag.strip().removeprefix("W/").strip('"') for tag in tags.split(",")]
+    return "*" in etags or info.etag.strip('"') in etags
 
 
 def _byte_range(request: S3Request, info: ObjectInfo) -> range | None:
-    """The places of the bytes that are asked for; None for all of them.
+    """Return the positions of the requested bytes, or None for all of them.
 
-    Of 10 bytes, `bytes=2-4` is 2 to 4, `bytes=7-` is 7 to 9, `bytes=-2` is 8 to 9. Anything but
-    one range of bytes is ignored, as RFC 9110 allows and S3 does.
+    For an object of 10 bytes, `bytes=2-4` is 2 to 4, `bytes=7-` is 7 to 9, and `bytes=-2` is 8 to
+    9. Everything except a single range of bytes is ignored, as RFC 9110 allows and S3 does.
     """
     match = _RANGE.fullmatch(request.headers.get("range", "").strip())
     first, last = match.groups() if match else ("", "")
@@ -215,13 +216,13 @@ def _byte_range(request: S3Request, info: ObjectInfo) -> range | None:
     if is_backwards or not (first or last):
         return None
     if not first:
-        wanted = range(max(0, info.size - int(last)), info.size)
+        positions = range(max(0, info.size - int(last)), info.size)
     else:
-        wanted = range(int(first), min(info.size, int(last or info.size) + 1))
-    if not wanted:
-        message = f"the object has {info.size} bytes, and the range has none of them"
+        positions = range(int(first), min(info.size, int(last or info.size) + 1))
+    if not positions:
+        message = f"the range is outside of the object, which has {info.size} bytes"
         raise FaultError("InvalidRange", message)
-    return wanted
+    return positions
 
 
 async def _stream(content: BinaryIO, count: int) -> AsyncIterator[bytes]:
@@ -230,20 +231,20 @@ async def _stream(content: BinaryIO, count: int) -> AsyncIterator[bytes]:
             yield block
 
 
-# --- Objects in parts
+# --- Multipart uploads
 
 
 async def create_multipart_upload(request: S3Request) -> Response:
-    """CreateMultipartUpload."""
+    """Handle CreateMultipartUpload."""
     upload_id = request.uploads.create(request.object_name(), request.stored_headers())
-    told = {"Bucket": request.bucket, "Key": request.key, "UploadId": upload_id}
-    return xml_response("InitiateMultipartUploadResult", told)
+    content = {"Bucket": request.bucket, "Key": request.key, "UploadId": upload_id}
+    return xml_response("InitiateMultipartUploadResult", content)
 
 
 async def upload_part(request: S3Request) -> Response:
-    """UploadPart."""
+    """Handle UploadPart."""
     if "x-amz-copy-source" in request.headers:
-        raise FaultError("NotImplemented", "UploadPartCopy")
+        raise FaultError("NotImplemented", "UploadPartCopy is not supported")
     etag = await request.uploads.add(
         request.query_params["uploadId"],
         request.object_name(),
@@ -254,22 +255,22 @@ async def upload_part(request: S3Request) -> Response:
 
 
 async def complete_multipart_upload(request: S3Request) -> Response:
-    """CompleteMultipartUpload."""
+    """Handle CompleteMultipartUpload."""
     name, only_new = request.object_name(), request.is_only_new()
-    asked = await request.document("CompleteMultipartUpload")
-    wanted = [texts(part, "PartNumber", "ETag") for part in asked.iterfind("{*}Part")]
+    document = await request.document("CompleteMultipartUpload")
+    parts = [texts(part, "PartNumber", "ETag") for part in document.iterfind("{*}Part")]
     info = request.uploads.complete(
         request.query_params["uploadId"],
         name,
-        [(whole_number(number, *_PARTS), etag) for number, etag in wanted],
+        [(whole_number(number, *_PARTS), etag) for number, etag in parts],
         only_new=only_new,
     )
-    told = {"Bucket": request.bucket, "Key": request.key, "ETag": info.etag}
-    return xml_response("CompleteMultipartUploadResult", told)
+    content = {"Bucket": request.bucket, "Key": request.key, "ETag": info.etag}
+    return xml_response("CompleteMultipartUploadResult", content)
 
 
 async def abort_multipart_upload(request: S3Request) -> Response:
-    """AbortMultipartUpload; that it has ended already is no error."""
+    """Handle AbortMultipartUpload; an upload that has already ended is not an error."""
     request.uploads.abort(request.query_params["uploadId"])
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -278,7 +279,7 @@ async def abort_multipart_upload(request: S3Request) -> Response:
 
 
 async def list_buckets(request: S3Request) -> Response:
-    """ListBuckets."""
+    """Handle ListBuckets."""
     buckets: list[dict[str, Content]] = [
         {"Name": name, "CreationDate": xml_time(datetime.fromtimestamp(changed, UTC))}
         for name, changed in request.objects.tree.buckets()
@@ -287,16 +288,16 @@ async def list_buckets(request: S3Request) -> Response:
 
 
 async def create_bucket(request: S3Request) -> Response:
-    """CreateBucket; where it should lie does not matter here."""
+    """Handle CreateBucket; the requested location is ignored."""
     place = (bucket_name(request.bucket),)
     if request.objects.tree.directory(place):
-        message = f"there is a bucket {request.bucket} already"
+        message = f"the bucket {request.bucket} already exists"
         raise FaultError("BucketAlreadyOwnedByYou", message)
     request.objects.tree.make_directory(place)
     return Response()
 
 
 async def head_bucket(request: S3Request) -> Response:
-    """HeadBucket."""
+    """Handle HeadBucket."""
     request.objects.check_bucket(request.bucket)
     return Response(headers={"x-amz-bucket-region": _REGION})

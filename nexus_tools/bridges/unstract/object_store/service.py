@@ -1,4 +1,4 @@
-"""The store: a key that nobody had before, a port on loopback, a directory behind it."""
+"""The object store: a random access key, a loopback port, and a directory with the data."""
 
 import re
 import secrets
@@ -30,14 +30,14 @@ _BOUNDS: dict[str, Any] = {
     "date_header": False,
     "limit_concurrency": 128,
     "timeout_graceful_shutdown": 1,
-    # Longer than a tool may run: a connection is not closed between two of its requests.
+    # Longer than a tool may run, so that connections stay open between two of its requests.
     "timeout_keep_alive": 150,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """Where a store is, and the key that it lets in: 128 random bits, as AWS writes its keys."""
+    """The URL of a store and its access key: 128 random bits in the format of AWS keys."""
 
     endpoint_url: str
     access_key: str = field(repr=False)
@@ -45,17 +45,17 @@ class ObjectStore:
 
 @asynccontextmanager
 async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIterator[ObjectStore]:
-    """S3 over a directory, while the context lasts; for the one tool that is given its key.
+    """Serve a directory as S3 inside this context, for the one tool that receives its key.
 
-    Direct subdirectories of `root` are buckets, where S3 allows the name; keys are relative paths
-    below them, and what a client writes is a file as soon as it is whole. `max_bytes` and
-    `max_files` (directories count) bound what the store holds, with what lay there before and
-    what is under way. Runs in the loop that enters it, in no thread of its own.
+    Direct subdirectories of `root` are buckets if S3 allows their names. Keys are relative paths
+    below them. A client's object becomes a file as soon as it is complete. `max_bytes` and
+    `max_files` (including directories) limit the content of the store, including existing files and
+    uploads in progress. The server runs in the current event loop, without a thread of its own.
     """
     quota = Quota(max_bytes, max_files)
     quota.measure(root)
     access_key = "NX" + secrets.token_hex(16).upper()
-    # A name that begins with a dot is no bucket's.
+    # A bucket cannot have a name that starts with a dot.
     with TemporaryDirectory(prefix=".staging-", dir=root, ignore_cleanup_errors=True) as staging:
         objects = Objects(Tree(root, quota), Path(staging))
         listener = listening_socket("127.0.0.1", 0)
@@ -63,11 +63,11 @@ async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIt
             yield ObjectStore(url_of(listener), access_key)
 
 
-# --- The ASGI application: check the key, find the operation, respond, never break
+# --- The ASGI application: check the key, find the operation, and respond even after a defect
 
 
 class Service:
-    """Answers requests that name the key, about the objects of one store."""
+    """The ASGI application that answers requests with the right key for one store."""
 
     def __init__(self, access_key: str, objects: Objects) -> None:
         self._access_key = access_key
@@ -83,10 +83,11 @@ class Service:
             return
         except FaultError as fault:
             response = fault.response()
-        except Exception:  # noqa: BLE001 - the edge of a server
+        except Exception:  # noqa: BLE001 - a server must respond after any defect
             _log.exception("object_store_broke", method=request.method, path=scope["path"])
-            response = FaultError("InternalError", "the store broke").response()
-        # A client that still sends its body comes to read the response only after it.
+            response = FaultError("InternalError", "internal error of the store").response()
+        # Read the rest of the body, because a client may read the response only after it has sent
+        # all.
         with suppress(ClientDisconnect, RuntimeError):
             async for _ in request.stream():
                 pass
@@ -101,21 +102,21 @@ _KEY = re.compile(r"Credential=([^/,\s]+)/")
 
 
 def check_key(request: S3Request, access_key: str) -> None:
-    """Raise `FaultError` unless the request names the key, in a header or a presigned address.
+    """Raise `FaultError` unless the request has the key, in a header or a presigned URL.
 
-    The key is the capability: nobody can guess it, and it is good for one run. Clients sign
-    besides, which nobody checks: who can read and change what goes over loopback, against whom a
-    signature would protect, could as well read the files.
+    The key is a capability: it cannot be guessed, and it is valid for one run. Clients also sign
+    their requests, but the store does not verify signatures. They would protect against an attacker
+    who can read and change loopback traffic, and such an attacker could read the files as well.
     """
     presigned = f"Credential={request.query_params.get('X-Amz-Credential', '')}"
-    named = _KEY.search(request.headers.get("authorization") or presigned)
-    if named is None:
-        raise FaultError("AccessDenied", "the request names no access key")
-    if not secrets.compare_digest(named[1].encode(), access_key.encode()):
-        raise FaultError("InvalidAccessKeyId", "the access key is not the one of this store")
+    match = _KEY.search(request.headers.get("authorization") or presigned)
+    if match is None:
+        raise FaultError("AccessDenied", "the request has no access key")
+    if not secrets.compare_digest(match[1].encode(), access_key.encode()):
+        raise FaultError("InvalidAccessKeyId", "the access key does not belong to this store")
 
 
-# --- Which operation a request asks for: a table by method, level and subresource
+# --- The operation of a request, by method, level, and subresource
 
 Operation = Callable[[S3Request], Awaitable[Response]]
 
@@ -136,7 +137,7 @@ _OPERATIONS: dict[tuple[str, str, str], Operation] = {
     ("DELETE", "Object", "uploadId"): operations.abort_multipart_upload,
 }
 
-# Parameters that say how, not what; any other one makes it another operation.
+# Parameters that do not select an operation; all other parameters do.
 _PARAMETERS = frozenset(
     (
         "continuation-token",
@@ -150,7 +151,7 @@ _PARAMETERS = frozenset(
         "x-id",
     )
 )
-# Headers that change what is stored, or what may be read, in ways that this store does not know.
+# Headers for features that this store does not support.
 _UNKNOWN_HEADERS = (
     "if-unmodified-since",
     "x-amz-copy-source-if-",
@@ -163,22 +164,22 @@ _UNKNOWN_HEADERS = (
 
 
 def operation_of(request: S3Request) -> Operation:
-    """The operation, or `NotImplemented`, as for `GET Bucket acl`."""
+    """Return the operation of a request, or raise `NotImplemented`, as for `GET Bucket acl`."""
     level = "Object" if request.key else "Bucket" if request.bucket else "Service"
     subresource = _subresource(request)
     operation = _OPERATIONS.get((request.method, level, subresource))
     unknown = [name for name in request.headers if name.startswith(_UNKNOWN_HEADERS)]
     if request.headers.get("x-amz-content-sha256", "").startswith("STREAMING-"):
-        # Clients send chunks, with checksums between them, only where there is TLS.
+        # Clients send signed chunks with checksums only over TLS.
         unknown.append("aws-chunked")
     if operation is None or unknown:
-        asked = " ".join(filter(None, [request.method, level, subresource, *unknown]))
-        raise FaultError("NotImplemented", f"this store does not have {asked[:200]}")
+        description = " ".join(filter(None, [request.method, level, subresource, *unknown]))
+        raise FaultError("NotImplemented", f"this store does not support {description[:200]}")
     return operation
 
 
 def _subresource(request: S3Request) -> str:
-    """What is asked for beside the content, as `location` in `/bucket?location`."""
+    """Return the requested subresource, for example `location` in `/bucket?location`."""
     names = [
         name
         for name in request.query_params

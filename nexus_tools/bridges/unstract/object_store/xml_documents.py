@@ -1,4 +1,4 @@
-"""S3's documents: responses in XML, what is asked with it, and the faults of a request."""
+"""S3's XML documents: responses, request bodies, and error documents."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -29,7 +29,10 @@ Content: TypeAlias = "str | int | Mapping[str, Content] | Sequence[Mapping[str, 
 
 
 class FaultError(Exception):
-    """Ends a request with an error document; a `code` of S3 whose status is not listed has 400."""
+    """An error that ends a request with an error document.
+
+    `code` is an error code of S3; a code without a listed status has the status 400.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -37,13 +40,13 @@ class FaultError(Exception):
         self.message = message
 
     def response(self) -> Response:
-        """The document, which unlike all others has no namespace."""
+        """Return the error document, which unlike all others has no namespace."""
         content = {"Code": self.code, "Message": self.message}
         return _response("Error", content, "", _STATUS.get(self.code, 400))
 
 
 def xml_response(name: str, content: Mapping[str, Content]) -> Response:
-    """A document; one of its elements that has a list for its content stands there so often."""
+    """Return an XML response; an element whose content is a list is repeated for each item."""
     return _response(name, content, _NAMESPACE, 200)
 
 
@@ -57,44 +60,46 @@ def _element(name: str, content: Content, namespace: str = "") -> str:
     if isinstance(content, Mapping):
         inner = "".join(_element(*child) for child in content.items())
     elif isinstance(content, Sequence) and not isinstance(content, str):
-        return "".join(_element(name, each) for each in content)
+        return "".join(_element(name, item) for item in content)
     else:
         inner = escape(str(content))
     return f"<{name}{namespace}>{inner}</{name}>"
 
 
 def xml_time(moment: datetime) -> str:
-    """A time as S3's documents have it."""
+    """Return a time in the format of S3's documents."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def whole_number(text: str, least: int, most: int) -> int:
-    """A number that a client writes."""
+    """Parse an integer from a client between `least` and `most`, or raise `FaultError`."""
     if text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most:
         return int(text)
-    raise FaultError("InvalidArgument", f"{text[:80]!r} is no number from {least} to {most}")
+    raise FaultError(
+        "InvalidArgument", f"expected an integer from {least} to {most}, got {text[:80]!r}"
+    )
 
 
 def parse(content: bytes, root: str) -> ET.Element:
-    """Read a document whose root is `root`; one with a document type, and thus entities, is not."""
+    """Parse a document with the root `root`; DOCTYPE declarations (entities) are rejected."""
     try:
-        # Without a document type there are no entities, which could grow without bound.
+        # Without a DOCTYPE there are no entities, whose expansion could be unlimited.
         top = ET.XML(content, ET.XMLParser(target=_NoDocumentType()))  # noqa: S314
     except ET.ParseError as error:
-        raise FaultError("MalformedXML", f"the body is no XML document: {error}") from error
+        raise FaultError("MalformedXML", f"the body is not an XML document: {error}") from error
     if top.tag.rpartition("}")[2] != root:
-        raise FaultError("MalformedXML", f"the document is no {root}")
+        raise FaultError("MalformedXML", f"expected a document {root}")
     return top
 
 
 def texts(parent: ET.Element, *names: str) -> list[str]:
-    """The texts of the children of these names, one each."""
-    found = [parent.findtext(f"{{*}}{name}", "") for name in names]
-    if not all(found):
-        raise FaultError("MalformedXML", f"{parent.tag} needs {' and '.join(names)}")
-    return found
+    """Return the text of one child element for each name."""
+    values = [parent.findtext(f"{{*}}{name}", "") for name in names]
+    if not all(values):
+        raise FaultError("MalformedXML", f"{parent.tag} requires {' and '.join(names)}")
+    return values
 
 
 class _NoDocumentType(ET.TreeBuilder):
     def doctype(self, *_: object) -> None:
-        raise FaultError("MalformedXML", "the document has a document type")
+        raise FaultError("MalformedXML", "DOCTYPE declarations are not allowed")

@@ -1,10 +1,10 @@
-"""The names that a shell completes: FQNs, networks and keys.
+"""Shell completion of FQNs, networks and keys.
 
-A person has pressed a key and waits. So names are kept in a small file: those of networks and keys
-as long as the files do not change that they come from, FQNs for a minute. A node is asked for those
-by a process of its own: what is kept is there at once, and only who has nothing waits, for 0.7 s.
+Completion has to be fast, so names are cached in a small file. Names of networks and keys stay
+valid until their source files change, FQNs for a minute. A separate process reads FQNs from the
+node. Completion waits for that process only if the cache is empty, and for at most 0.7 s.
 
-This is read for every command line, `--help` included: it imports next to nothing.
+This module is loaded for every command line, also for `--help`, so it imports next to nothing.
 """
 
 import json
@@ -26,7 +26,7 @@ _FIRST_TIME_S = 0.7
 
 
 def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
-    """The FQNs of the tools on the network that the command names."""
+    """Complete the FQNs of tools on the network of the command."""
     settings = _settings()
     if settings is None:
         return []
@@ -34,39 +34,39 @@ def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> lis
     kept = _Kept(settings, _fqns_of(network))
     now = int(time.time())
     if network in settings.deployments and not (kept.stamp and now - _FRESH_S < kept.stamp <= now):
-        kept.keep(now, kept.names)  # so that nobody else asks meanwhile
+        kept.keep(now, kept.names)  # so that no other process asks at the same time
         _ask(network, wait_s=0 if kept.names else _FIRST_TIME_S)
         kept = _Kept(settings, _fqns_of(network))
     return _begun(kept.names, begun)
 
 
 def keep_fqns(settings: "Settings", network: str, names: Names) -> None:
-    """Keep what a node has said, for a minute."""
+    """Cache the FQNs of a network for a minute."""
     _Kept(settings, _fqns_of(network)).keep(int(time.time()), names)
 
 
 def complete_networks(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
-    """The names of networks."""
+    """Complete the names of networks."""
     return _begun(_of_files("networks", _networks), begun)
 
 
 def complete_keys(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
-    """The aliases of keys."""
+    """Complete the aliases of keys."""
     return _begun(_of_files("keys", _keys), begun)
 
 
 def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files, which the shell knows: for what is a file or something else."""
+    """Let the shell complete files, for parameters that also accept other values."""
     return [CompletionItem(begun, type="file")]
 
 
 def complete_folders(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Folders, in the same way."""
+    """Let the shell complete folders, for parameters that also accept other values."""
     return [CompletionItem(begun, type="dir")]
 
 
 def complete_settings(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """What the setting may be that stands before: a network or a key."""
+    """Complete the value of the setting that precedes it: a network or a key."""
     complete = {"network": complete_networks, "wallet": complete_keys}
     found = complete.get(context.params.get("key", ""))
     return [] if found is None else found(context, parameter, begun)
@@ -77,7 +77,7 @@ def _begun(names: Names, begun: str) -> list[str]:
 
 
 def _given(context: click.Context | None, option: str) -> str | None:
-    """What a shared option says, on this command or on one before it."""
+    """Return the value of a shared option of this command or of a parent, or None."""
     while context is not None:
         if context.params.get(option):
             return str(context.params[option])
@@ -86,7 +86,7 @@ def _given(context: click.Context | None, option: str) -> str | None:
 
 
 def _settings() -> "Settings | None":
-    """The settings, unless they are broken: commands say why, a shell says nothing."""
+    """Return the settings, or None if they are invalid: completion does not report errors."""
     from nexus_tools.errors import NexusError
     from nexus_tools.settings.settings import Settings
 
@@ -100,7 +100,7 @@ def _settings() -> "Settings | None":
 
 
 def _of_files(kind: str, read: "Callable[[Settings], Names]") -> Names:
-    """Names that follow from files: read anew if one of those has changed."""
+    """Return names that come from files, and read them again if one of the files has changed."""
     settings = _settings()
     if settings is None:
         return ()
@@ -112,7 +112,7 @@ def _of_files(kind: str, read: "Callable[[Settings], Names]") -> Names:
 
 
 def _stamp(settings: "Settings") -> list[Any]:
-    """What the files with networks and keys are, and when they changed last."""
+    """Return the paths and modification times of the files that hold networks and keys."""
     from nexus_tools.settings.directories import pysui_directory, sui_config_directory
 
     keystore, sui = settings.keystore, sui_config_directory()
@@ -123,15 +123,15 @@ def _stamp(settings: "Settings") -> list[Any]:
 
 
 def _networks(settings: "Settings") -> Names:
-    return [each.what.name for each in settings.all_networks(lambda _: None)]
+    return [network.what.name for network in settings.all_networks(lambda _: None)]
 
 
 def _keys(settings: "Settings") -> Names:
     from nexus_tools.errors import NexusError
 
     try:
-        return [each.what.alias for each in settings.all_accounts(lambda _: None)]
-    except NexusError:  # our own keystore is broken
+        return [account.what.alias for account in settings.all_accounts(lambda _: None)]
+    except NexusError:  # our own keystore is invalid
         return []
 
 
@@ -140,7 +140,7 @@ def _fqns_of(network: str) -> str:
 
 
 def _ask(network: str, *, wait_s: float) -> None:
-    """Let a process of its own ask the node, and wait for it at most so long; it goes on then."""
+    """Start a process that reads FQNs from the node, and wait at most `wait_s` seconds for it."""
     from subprocess import DEVNULL, Popen, TimeoutExpired
 
     from nexus_tools.cli.framework.own_process import own_command
@@ -155,11 +155,11 @@ def _ask(network: str, *, wait_s: float) -> None:
     try:
         asking.wait(wait_s)
     except TimeoutExpired:
-        asking.returncode = 0  # it lives on without us: nobody waits for it here
+        asking.returncode = 0  # the process outlives this one, which does not wait for it
 
 
 class _Kept:
-    """What the file has of one kind of names, and of which time or files."""
+    """The cached names of one kind, with a stamp: a time, or the state of the source files."""
 
     def __init__(self, settings: "Settings", kind: str) -> None:
         self._path = settings.cache_directory / "names.json"
@@ -169,7 +169,7 @@ class _Kept:
         self.names: Names = entry.get("names", ())
 
     def keep(self, stamp: Any, names: Names) -> None:
-        """Keep names; without a place to keep them, they are read anew the next time."""
+        """Store names in the cache. If it cannot be written, they are read again the next time."""
         self.stamp, self.names = stamp, names
         document = self._read() | {self._kind: {"stamp": stamp, "names": list(names)}}
         new = self._path.with_suffix(f".{os.getpid()}.tmp")

@@ -1,4 +1,4 @@
-"""The process that asks a node for the names to complete, while the shell goes on.
+"""The background process that reads FQNs from a node for shell completion.
 
 It runs as `python -m nexus_tools.cli.framework.input.completion_process NETWORK` and prints
 nothing: the names are cached for the next time that the user presses the key.
@@ -18,7 +18,7 @@ _TIMEOUT_S = 10
 
 
 async def _read(settings: Settings, network: str) -> list[str]:
-    """The FQNs that the registry has. Raises `TimeoutError` or as the client does."""
+    """Return the FQNs in the registry. Raises `TimeoutError`, or the errors of the client."""
     async with (
         asyncio.timeout(_TIMEOUT_S),
         SuiClient(settings.find_network(network), patience=Patience(attempts=1)) as client,

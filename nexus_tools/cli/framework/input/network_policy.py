@@ -1,4 +1,4 @@
-"""The options that say which tools may be called: over which networks, ports and protocols."""
+"""Options for the networks, ports and protocols over which tools may be called."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,27 +7,36 @@ import click
 
 _OPTIONS = (
     click.option(
-        "--allow-loopback", is_flag=True, help="Call tools on this machine; implies --allow-http."
+        "--allow-loopback",
+        is_flag=True,
+        help="Allow calls to tools on this machine. Implies --allow-http.",
     ),
-    click.option("--allow-http", is_flag=True, help="Call tools without TLS."),
+    click.option("--allow-http", is_flag=True, help="Allow calls to tools without TLS."),
     click.option(
-        "--allow-network", multiple=True, help="Call tools in this private network, as 10.0.0.0/8."
+        "--allow-network",
+        multiple=True,
+        metavar="CIDR",
+        help="Allow calls to tools in this private network, for example 10.0.0.0/8."
+        " May be repeated.",
     ),
     click.option(
-        "--allow-port", multiple=True, type=click.IntRange(1, 65_535), help="Call these ports only."
+        "--allow-port",
+        multiple=True,
+        type=click.IntRange(1, 65_535),
+        help="Allow calls only to this port. May be repeated. Default: all ports.",
     ),
 )
 
 
 def reaches(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that calls tools: has the options that `reach` reads."""
+    """Decorate a command that calls tools: it gets the options that `reach` reads."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def reach(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the address guard lets pass, as settings of a Leader; what is not said is None."""
+    """Return the options as settings of a Leader's address guard, with None for options not set."""
     from nexus_tools.leader import LOOPBACK
 
     loopback = options["allow_loopback"]

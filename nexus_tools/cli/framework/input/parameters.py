@@ -1,4 +1,4 @@
-"""What options of several commands have in common: amounts in SUI, durations, files."""
+"""Parameter types and options that several commands share: amounts in SUI, durations, files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,21 +32,21 @@ class _Written(_Number):
     def convert(
         self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Read the text."""
+        """Parse the text."""
         if isinstance(value, int):
             return value
         try:
             return self._parse(value)
         except UsageError as error:
-            self.fail(f"{error.message}: {error.hint}", param, ctx)
+            self.fail(f"{error.message}. {error.hint}", param, ctx)
 
 
 AMOUNT = _Written("sui", units.parse_sui)
-"""An amount in SUI such as `1` or `0.25`, in MIST."""
+"""An amount that is typed in SUI, such as `1` or `0.25`, and read as MIST."""
 
 
 class _Account(_Text):
-    """An account: its address with all 64 digits, or the alias of a key."""
+    """An account: an address with all 64 digits, or the alias of a key."""
 
     name = "address|alias"
 
@@ -58,20 +58,20 @@ class _Account(_Text):
 
 
 ACCOUNT = _Account()
-"""The account that receives SUI, a right or an object; `Session.address_of` reads it."""
+"""An account that receives SUI, a permission or an object; `Session.address_of` parses it."""
 
 DURATION = _Written("duration", units.parse_duration)
-"""A span such as `7d`, `1h30m` or `500ms`, in milliseconds."""
+"""A duration such as `7d`, `1h30m` or `500ms`, read as milliseconds."""
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-"""A file that is there."""
+"""An existing file."""
 
 
 class Choice(_Choice):
-    """One of some words; a misspelt one is told which it may be."""
+    """One of several words. The error for a misspelled word suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """As click has it, with a suggestion."""
+        """Return click's message with a suggestion."""
         message = super().get_invalid_choice_message(value, ctx)
         return with_suggestion(message, str(value), map(str, self.choices))
 
@@ -80,21 +80,22 @@ FRAMEWORK_FROM = click.option(
     "--framework-from",
     metavar="URL|FOLDER",
     shell_complete=complete_folders,
-    help="Take the Sui framework of the node at URL, or one whose .mv files are in FOLDER.",
+    help="Use the Sui framework of the node at URL, or of the .mv files in FOLDER.",
 )
-"""The option of commands that work with a framework."""
+"""The option of commands that load a Sui framework."""
 
 LOG_FORMAT = click.option(
     "--log-format",
     type=Choice(["text", "json"]),
-    help="How to write the log; text on a terminal, else JSON.",
+    help="Format of the log. Default: text on a terminal, else JSON.",
 )
-"""The option of commands that run until they are stopped."""
+"""The option of commands that run until the user stops them."""
 
 CA_FILE = click.option(
     "--ca-file",
     type=FILE,
     envvar=environment.TLS_ROOT_PEM_PATH,
-    help=f"Trust these certificates besides, PEM. [env: {environment.TLS_ROOT_PEM_PATH}]",
+    help="PEM file with additional trusted CA certificates."
+    f" [env: {environment.TLS_ROOT_PEM_PATH}]",
 )
 """The option of commands that call tools over HTTPS."""

@@ -1,4 +1,4 @@
-"""The options that choose tools: of the registry, or anywhere by their names."""
+"""Options that select tools, in the registry or anywhere by their names."""
 
 import functools
 from collections.abc import Callable
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def _once(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> str | None:
-    """The value; two of them are refused: one would be dropped in silence."""
+    """Return the value of an option, and refuse a second one instead of ignoring it."""
     if len(values) > 1:
-        raise click.BadParameter("it is given more than once")
+        raise click.BadParameter("expected at most one value")
     return values[0] if values else None
 
 
@@ -28,13 +28,13 @@ _PATTERNS = (
         "--only",
         multiple=True,
         metavar="GLOB",
-        help="Only tools whose FQN or name fits, as in 'read_*'; may be repeated.",
+        help="Include only tools whose FQN or name matches, for example 'read_*'. May be repeated.",
     ),
     click.option(
         "--exclude",
         multiple=True,
         metavar="GLOB",
-        help="No tools whose FQN or name fits; may be repeated.",
+        help="Exclude tools whose FQN or name matches. May be repeated.",
     ),
 )
 _OPTIONS = (
@@ -42,27 +42,27 @@ _OPTIONS = (
         "--domain",
         "domains",
         multiple=True,
-        help="Only tools of this domain and those below it; may be repeated.",
+        help="Include only tools in this domain and its subdomains. May be repeated.",
     ),
     click.option(
         "--owner",
         multiple=True,
         callback=_once,
-        help="Only tools of this address, or of this key of the wallet.",
+        help="Include only tools of this owner: an address, or the alias of a key.",
         shell_complete=complete_keys,
     ),
     click.option(
         "--search",
         multiple=True,
         callback=_once,
-        help="Only tools with this text in the FQN or the description.",
+        help="Include only tools whose FQN or description contains this text.",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the options say; what is None or empty lets every tool pass."""
+    """The values of the options that select tools. None or an empty value selects every tool."""
 
     domains: tuple[str, ...]
     owner: str | None
@@ -70,16 +70,16 @@ class Selection:
     patterns: "FqnPatterns"
 
     def __bool__(self) -> bool:
-        """Whether anything is asked for."""
+        """Return whether any of the options is set."""
         return self.asks_the_registry or bool(self.patterns)
 
     @property
     def asks_the_registry(self) -> bool:
-        """Whether anything but patterns of names is asked for."""
+        """Whether an option other than the name patterns is set."""
         return bool(self.domains) or self.owner is not None or self.search is not None
 
     def tool_filter(self, session: Session, state: "ToolState | None") -> "ToolFilter":
-        """The filter for tools in a state; an owner may be a key of the session's wallet."""
+        """Return the filter for tools in a state. The owner may be a key of the wallet."""
         from nexus_tools.registry import ToolFilter
 
         return ToolFilter(
@@ -92,7 +92,7 @@ class Selection:
 
 
 def picks(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that chooses tools by their names: gets `FqnPatterns` as `patterns`."""
+    """Decorate a command that selects tools by name: it gets `FqnPatterns` as `patterns`."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, only: tuple[str, ...], exclude: tuple[str, ...], **kwargs: Any) -> Any:
@@ -104,7 +104,7 @@ def picks(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def selects(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that chooses tools of the registry: gets a `Selection` as `selection`."""
+    """Decorate a command that selects registered tools: it gets a `Selection` as `selection`."""
 
     @picks
     @functools.wraps(command)

@@ -1,33 +1,39 @@
-"""The options that commands share: they may stand in front of the noun, too.
+"""Options that commands share. They may also precede the command group.
 
-This is read for every command line, `--help` included: it imports next to nothing but click.
+This module is loaded for every command line, also for `--help`, so it imports little but click.
 """
 
 import click
 
 from nexus_tools.cli.framework.input.completion import complete_keys, complete_networks
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Print results only.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 NETWORK = click.option(
     "-n",
     "--network",
     "network_name",
-    help="Work on this network.",
+    help="Network to use. Default: the configured network.",
     shell_complete=complete_networks,
 )
 WALLET = click.option(
-    "-w", "--wallet", "wallet_name", help="Sign with this key.", shell_complete=complete_keys
+    "-w",
+    "--wallet",
+    "wallet_name",
+    help="Key that signs, by alias or address. Default: the active key.",
+    shell_complete=complete_keys,
 )
-YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Simulate: nothing is signed or sent.")
+YES = click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
+DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Simulate the transaction without signing or sending it."
+)
 
 _FLAGS = ("--json", "-q", "--quiet", "-y", "--yes", "--dry-run")
 _WITH_VALUE = ("-n", "--network", "-w", "--wallet")
 
 
 def shared_options_last(group: click.Group, context: click.Context, args: list[str]) -> list[str]:
-    """Move the options that commands share behind the command's name, where click looks for them.
+    """Move shared options behind the command's name, where click looks for them.
 
     `--json tool -n localnet list` becomes `tool list --json -n localnet`.
     """

@@ -1,4 +1,4 @@
-"""What people hand to a command: JSON as text, a file, stdin; and secrets."""
+"""Values that users pass to a command: JSON as text, in a file or on stdin, and secrets."""
 
 import sys
 from pathlib import Path
@@ -12,23 +12,29 @@ from nexus_tools.sui.support.text_file import without_mark
 
 
 def read_option(text: str, option: str) -> Any:
-    """The JSON that an option gives: itself, `@file` or `-` for stdin. Raises `json_invalid`."""
+    """Return the JSON value of an option: literal, `@FILE`, or `-` for stdin.
+
+    Raises `json_invalid`.
+    """
     if text == "-" or text.startswith("@"):
         return read_json(text.removeprefix("@"))
     try:
         return _parse(text.encode(), option)
     except ValidationError as error:
-        error.hint = f"quote it for the shell, as '{{\"a\": 1}}', or give {option} @FILE"
+        error.hint = f"Quote the JSON for the shell, as in '{{\"a\": 1}}', or use {option} @FILE."
         raise
 
 
 def read_json(name: str) -> Any:
-    """The JSON in a file, or on stdin for `-`. Raises `file_unreadable` or `json_invalid`."""
+    """Return the JSON in a file, or on stdin for `-`.
+
+    Raises `file_unreadable` or `json_invalid`.
+    """
     return _parse(read_bytes(name), "stdin" if name == "-" else name)
 
 
 def read_bytes(name: str) -> bytes:
-    """What is in a file, or on stdin for `-`, without a byte order mark.
+    """Return the content of a file, or of stdin for `-`, without a byte order mark.
 
     Raises `file_unreadable`.
     """
@@ -38,14 +44,14 @@ def read_bytes(name: str) -> bytes:
     try:
         return without_mark(Path(name).expanduser().read_bytes())
     except OSError as error:
-        message = f"{name} cannot be read: {error.strerror}"
+        message = f"cannot read {name}: {error.strerror}"
         raise UsageError("file_unreadable", message) from error
 
 
 def read_secret(name: str) -> str:
-    """A secret by its `name`: what a person types unseen, else a line of stdin.
+    """Read a secret from a hidden prompt, or from a line of stdin if that is not a terminal.
 
-    Raises `secret_missing`.
+    `name` describes the secret in the prompt. Raises `secret_missing`.
     """
     with interruptible():
         if sys.stdin.isatty():
@@ -54,8 +60,8 @@ def read_secret(name: str) -> str:
     if not secret:
         raise UsageError(
             "secret_missing",
-            f"stdin has no line with this secret: {name}",
-            hint="pipe it in, a line for each secret, or type it on a terminal",
+            f"missing secret on stdin: {name}",
+            hint="Pipe one line for each secret, or run the command in a terminal.",
         )
     return secret
 

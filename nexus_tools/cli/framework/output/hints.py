@@ -1,4 +1,4 @@
-"""Hints as they have to be typed: with the network and the wallet that were typed before."""
+"""Hints that repeat the `--network` and `--wallet` options of the running command."""
 
 import re
 import shlex
@@ -11,10 +11,11 @@ _KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
 
 
 def as_typed(text: str) -> str:
-    """A text whose commands, in backticks or by itself, keep `--wallet` and `--network`.
+    """Return the text with `--wallet` and `--network` of this command added to its commands.
 
-    They are those of the command that runs, where somebody typed them; a command that does not
-    take them, or has its own, stays as it is.
+    Commands are recognized in backticks, or if the text itself is a command. A command that does
+    not
+    have these options, or already sets them, stays unchanged.
     """
     context = click.get_current_context(silent=True)
     typed = {name: context.params.get(name) for name in _KEPT} if context else {}
@@ -30,7 +31,7 @@ def _with_options(text: str, context: click.Context, typed: dict[str, str | None
         words = shlex.split(text)
     except ValueError:
         return text
-    taken = {each.name for each in _command(words[1:], context.find_root()).params}
+    taken = {parameter.name for parameter in _command(words[1:], context.find_root()).params}
     for name, (short, long) in _KEPT.items():
         value = typed[name]
         if value and name in taken and not {short, long} & set(words):
@@ -39,7 +40,7 @@ def _with_options(text: str, context: click.Context, typed: dict[str, str | None
 
 
 def _command(words: list[str], root: click.Context) -> click.Command:
-    """What words behind `nexus-tools` call, or the last group that they name."""
+    """Return the command that the words after `nexus-tools` name, or the last group among them."""
     command = root.command
     for word in words:
         named = command.get_command(root, word) if isinstance(command, click.Group) else None

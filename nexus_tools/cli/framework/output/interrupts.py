@@ -1,4 +1,4 @@
-"""Ctrl-C while a command waits for a person, and SIGTERM where it is to do the same."""
+"""Handling of Ctrl-C while a command waits for input, and of SIGTERM as if it were Ctrl-C."""
 
 import signal
 import threading
@@ -9,10 +9,10 @@ from typing import Any
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end what blocks the main thread in here, also within `asyncio.run`.
+    """Let Ctrl-C interrupt blocking calls in the main thread, also within `asyncio.run`.
 
-    asyncio answers SIGINT by cancelling the task that runs, which takes effect at its next `await`:
-    a task that waits for a line of stdin has none before the line is there.
+    asyncio handles SIGINT by cancelling the running task, which takes effect at its next `await`. A
+    task that blocks in a read of stdin does not reach an `await` until it has read a line.
     """
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -23,9 +23,9 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end what is in here as Ctrl-C does: what has to be said at the end is said.
+    """Handle SIGTERM like Ctrl-C in this block, so that final messages are still printed.
 
-    Outside the main thread, where no signal arrives, nothing changes.
+    Outside the main thread this does nothing, because signals do not arrive there.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""What commands print: tables for people, one JSON document for programs, progress on stderr."""
+"""Output of commands: tables on a terminal, one JSON document with `--json`, progress on stderr."""
 
 import json
 import sys
@@ -17,13 +17,13 @@ from nexus_tools.errors import NexusError
 from nexus_tools.sui.support.untrusted_text import escaped_json, many_lines, one_line
 
 _FILE_WIDTH = 100_000
-"""Columns of a file or pipe: nothing is folded there."""
+"""Columns of a file or pipe, where lines are not folded."""
 _DRAWING_WIDTH = 200
-"""Columns of a drawing, which a wider terminal does not make clearer."""
+"""Maximum columns of a drawing. A wider one is not clearer."""
 
 
 class Output:
-    """Prints the result of a command to stdout, and what goes on meanwhile to stderr."""
+    """The writer of a command: results go to stdout, messages and progress to stderr."""
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
         self.as_json = as_json
@@ -43,12 +43,13 @@ class Output:
         aside: bool = False,
         as_records: bool = False,
     ) -> None:
-        """Print rows; `columns` gives the heading of each key. `empty` says that there are none.
+        """Print rows as a table; `columns` maps each key to its heading, `empty` replaces no rows.
 
-        What is but part of a question is printed `aside`, on stderr.
+        `aside` prints on stderr, for a table that belongs to a prompt.
 
-        Where a terminal is so narrow that words would break, each row is a record instead: an id
-        that is folded in its column cannot be copied. With `as_records` it is one anyway.
+        If the terminal is too narrow for whole words, each row is printed as a record, because an
+        ID that
+        is folded in its column cannot be copied. `as_records` forces that layout.
         """
         if self.as_json and not aside:
             self.document([dict(row) for row in rows])
@@ -76,7 +77,7 @@ class Output:
         *,
         title: str = "",
     ) -> None:
-        """Print one thing as lines of label and value; with `--json` the whole `record`."""
+        """Print a record as lines of label and value, or as JSON with `--json`."""
         if self.as_json:
             self.document(dict(record))
             return
@@ -86,63 +87,69 @@ class Output:
         _print_lines(record, names)
 
     def result(self, text: str) -> None:
-        """Print the one line that a quiet command is run for, for scripts."""
+        """Print the one-line result of a quiet command, for scripts."""
         click.echo(text)
 
     def done(self, text: str) -> None:
-        """Say on stderr that something was done."""
+        """Print a success message on stderr."""
         if not self.quiet:
             self._silent_since = perf_counter()
             click.secho(f"✓ {_shown(text)}", fg="green", err=True)
 
     def note(self, text: str) -> None:
-        """Say something on stderr."""
+        """Print a message on stderr."""
         if not self.quiet:
             self._silent_since = perf_counter()
             click.echo(_shown(text), err=True)
 
     def quote(self, text: str) -> None:
-        """Show on stderr what others wrote, on one line and with its commands as they are."""
+        """Print untrusted text on stderr, on one line, without adding options to commands in it."""
         if not self.quiet:
             self._silent_since = perf_counter()
             click.echo(plain(text), err=True)
 
     def warn(self, text: str) -> None:
-        """Warn on stderr."""
+        """Print a warning on stderr."""
         click.secho(f"! {_shown(text)}", fg="yellow", err=True)
 
     def overlooked(self, error: NexusError) -> None:
-        """Warn of something that is left out, and why."""
+        """Warn that an item is skipped because of an error."""
         self.warn(plain(str(error)))
 
     @property
     def can_ask(self) -> bool:
-        """Whether a person sits there."""
+        """Whether a prompt is possible: stdin is a terminal, and the output is not JSON."""
         return not self.as_json and sys.stdin.isatty()
 
     def ask(self, question: str) -> str:
-        """What a person types, where one can be asked."""
+        """Prompt for a value on the terminal and return it."""
         with interruptible():
             return str(click.prompt(plain(question, lines=True), err=True))
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Ask unless `yes`. Raises `declined`; a usage error if nobody can be asked."""
+        """Ask for confirmation unless `yes` is set.
+
+        Raises `declined`, or a usage error if a prompt is not possible.
+        """
         if yes:
             return
         question = plain(question, lines=True)
         if not self.can_ask:
-            raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
+            raise click.UsageError(
+                "Confirmation is required, but this is not an interactive terminal."
+                f" Pass --yes. ({question})"
+            )
         with interruptible():
             agreed = click.confirm(question, err=True)
         self._silent_since = perf_counter()
         if not agreed:
-            raise NexusError("declined", "you declined: nothing was done")
+            raise NexusError("declined", "cancelled: nothing was done")
 
     @contextmanager
     def progress(self, text: str) -> Iterator[None]:
-        """Show that something is going on, if a person is watching and was told nothing for 0.3 s.
+        """Show a spinner on a terminal once nothing has been printed for 0.3 s.
 
-        Several short steps make one long silence: it counts from the last word on.
+        The silence counts from the last message, because several short steps make one long wait.
         """
         if self.quiet or self.as_json or not sys.stderr.isatty():
             yield
@@ -157,26 +164,26 @@ def print_tree(tree: Any) -> None:
 
 
 def print_drawn(draw: Callable[[int], Any]) -> None:
-    """Print what is drawn with `rich`, for as many columns as there are."""
+    """Print a drawing made with `rich`, for the width of the terminal."""
     console = _console()
     console.print(draw(min(console.width, _DRAWING_WIDTH)))
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], width: int) -> Any:
-    """Return the rows as a table, or None if it does not fit."""
+    """Return the rows as a table, or None if the table is wider than the terminal."""
     cells = [[_cell(row.get(key)) for key in columns] for row in rows]
     return table_for([[*columns.values()], *cells], width)
 
 
 def _shown(text: str) -> str:
-    """Return a message as it is shown: it may quote what other people wrote."""
+    """Return a message for the terminal. Messages may quote untrusted text."""
     return as_typed(plain(text, lines=True))
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return plain(", ".join(value)) or "none"
     if isinstance(value, dict | list):
         return escaped_json(json.dumps(value, ensure_ascii=False, default=str))
@@ -194,7 +201,7 @@ def plain(text: str, *, lines: bool = False) -> str:
 
 
 def _print_lines(record: Mapping[str, Any], names: Mapping[str, str], *, err: bool = False) -> None:
-    """Lines of label and value, of what is not None."""
+    """Print a line of label and value for each value that is not None."""
     width = max((len(name) for name in names.values()), default=0)
     for key, name in names.items():
         if record.get(key) is not None:

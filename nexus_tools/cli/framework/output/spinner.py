@@ -1,4 +1,4 @@
-"""A spinner on stderr, for what takes so long that a person wonders whether it goes on."""
+"""A spinner on stderr for operations that take long enough to need feedback."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,12 +11,11 @@ _DELAY_S = 0.3
 
 @contextmanager
 def spinning(text: str, silence_s: float = 0.0) -> Iterator[None]:
-    """Spin from 0.3 s of silence on until the end, however that comes; then the line is clean.
+    """Show a spinner after 0.3 s of silence until the block ends, then clear the line.
 
-    `silence_s` is for how long nothing was told before.
-
-    What ends before is not shown: a line that comes and goes at once is noise, and what would draw
-    it takes 50 ms to import.
+    `silence_s` is how long nothing has been printed before the block. A block that ends earlier
+    shows
+    nothing, because a flickering line is noise, and importing the drawing code takes 50 ms.
     """
     drawn, drawing = ExitStack(), Lock()
 

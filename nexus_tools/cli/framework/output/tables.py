@@ -1,20 +1,20 @@
-"""The layout of tables: words stay whole, and columns are as wide as there is room."""
+"""The layout of tables: words stay whole, and columns use the available width."""
 
 from collections.abc import Sequence
 from typing import Any
 
 Cells = Sequence[Sequence[str]]
-"""Rows of texts; the first row has the headings."""
+"""Rows of strings. The first row has the headings."""
 
 _GAP, _EDGES = 3, 2
-"""Columns that a table takes between two columns of text, and at both edges together."""
+"""Width between two columns of text, and of both edges together."""
 
 
 def table_for(cells: Cells, width: int) -> Any:
-    """Return a `rich.table.Table`, or None if a word would not fit into its column.
+    """Return a `rich.table.Table`, or None if a word is wider than its column.
 
-    Texts of several words are wrapped where the rows are wider than `width`. For example, columns
-    that need 66 and 80 characters share 100 as 66 and 29 if no word of the second is longer.
+    Cells with several words are wrapped if rows are wider than `width`. For example, columns that
+    need 66 and 80 characters share 100 as 66 and 29 if no word of the second is longer.
     """
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
@@ -36,7 +36,7 @@ def table_for(cells: Cells, width: int) -> Any:
 
 
 def _shared(least: list[int], natural: list[int], width: int) -> list[int]:
-    """Give each column its least width, and share the rest: small wants are met first."""
+    """Give each column its minimum width, and share the rest, the smallest needs first."""
     widths, rest = list(least), width - sum(least)
     wants = sorted(range(len(least)), key=lambda place: natural[place] - least[place])
     for turn, place in enumerate(wants):

@@ -1,4 +1,4 @@
-"""Projects that commands write from templates: files whose names end with `.template`."""
+"""Projects that commands write from templates, which are files that end with `.template`."""
 
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -9,17 +9,17 @@ _SUFFIX = ".template"
 
 
 def check_empty(folder: Path, *, hint: str) -> None:
-    """Raise `folder_not_empty` if there is something in a folder."""
+    """Raise `folder_not_empty` if a folder exists and is not empty."""
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(
             "folder_not_empty",
             f"{folder} exists and is not empty",
-            hint=f"if you made it before, you already have it: continue. Otherwise {hint}",
+            hint=f"If you created this project before, continue with it. Otherwise {hint}",
         )
 
 
 def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
-    """Fill in the templates of a folder, and their names; returns the files that were written."""
+    """Render the templates of a folder and their names; return the files that were written."""
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
@@ -33,7 +33,7 @@ def write_template(source: Traversable, target: Path, values: dict[str, str]) ->
 
 
 def filled_in(template: Traversable, values: dict[str, str]) -> str:
-    """The text of a template with its values."""
+    """Return the rendered text of a template."""
     return _filled_in(template.read_text(encoding="utf-8"), values)
 
 

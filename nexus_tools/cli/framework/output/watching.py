@@ -1,4 +1,4 @@
-"""Following events until Ctrl-C: a line for each, also when the chain was set back."""
+"""Following of events until Ctrl-C, one line per event, also across rollbacks of the chain."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,10 +28,10 @@ async def watch(
     output: Output,
     subject: str,
 ) -> None:
-    """Print the events from now on that have a `document`: with --json that, for people a `line`.
+    """Print each new event that has a `document`: as JSON with `--json`, else as a `line`.
 
-    While the node is away it waits, and misses nothing. When its chain was set back, it says so and
-    goes on from there.
+    While the node is unreachable it waits, and misses no event. After a rollback of the chain it
+    prints a message and continues from the last common checkpoint.
     """
     from nexus_tools.sui.client import WENT_BACK, Cursor, EventRecord, follow_events
 
@@ -44,7 +44,7 @@ async def watch(
                 async for item in items:
                     if not begun:
                         begun = True
-                        output.note(f"watching {subject}, until Ctrl-C")
+                        output.note(f"watching {subject}, press Ctrl-C to stop")
                     told = document(item) if isinstance(item, EventRecord) else None
                     if told is not None:
                         text = escaped_json(json.dumps(told, ensure_ascii=False))
@@ -57,7 +57,7 @@ async def watch(
 
 
 def event_document(record: "EventRecord", event: Any) -> dict[str, Any]:
-    """What an event says, as JSON: bytes as hex."""
+    """Return an event as JSON, with bytes as hex."""
     from msgspec.structs import asdict
 
     return {
@@ -75,18 +75,18 @@ def _as_json(value: Any) -> Any:
     from nexus_tools.sui.types.address import Address
 
     if isinstance(value, tuple | list):
-        return [_as_json(each) for each in value]
+        return [_as_json(item) for item in value]
     if isinstance(value, bytes) and not isinstance(value, Address):
         return value.hex()
     if isinstance(value, MoveVariant):
-        return {type(value).__name__: {key: _as_json(each) for key, each in asdict(value).items()}}
+        return {type(value).__name__: {key: _as_json(item) for key, item in asdict(value).items()}}
     if isinstance(value, MoveStruct):
-        return {key: _as_json(each) for key, each in asdict(value).items()}
+        return {key: _as_json(item) for key, item in asdict(value).items()}
     return value if isinstance(value, str | int | None) else str(value)
 
 
 def event_line(told: Document, subject: str, *, hidden: tuple[str, ...]) -> str:
-    """An event for people: when, what about, what happened, and the fields that are not hidden."""
+    """Return an event as one line: its time, subject, name, and the fields that are not hidden."""
     facts = {
         key: value
         for key, value in told.items()

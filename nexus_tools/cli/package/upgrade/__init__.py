@@ -1,4 +1,7 @@
-"""`nexus-tools package upgrade`: what is proposed, and what becomes of it."""
+"""The command group `nexus-tools package upgrade`: proposals and their execution.
+
+`verbs` has the owner's actions; `execute`, `show` and `watch` are modules.
+"""
 
 import click
 
@@ -6,19 +9,21 @@ from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
     "propose": "Propose an upgrade of a locked package.",
-    "execute": "Carry out what was proposed; of a free package, at once.",
-    "cancel": "Take a proposal back.",
-    "show": "Show what is proposed, since when, until when.",
-    "watch": "Follow what happens to locked packages.",
-    "offer": "Offer the lock of a package to another owner.",
-    "accept": "Take over a lock that was offered.",
+    "execute": "Execute a proposed upgrade, or upgrade an unlocked package.",
+    "cancel": "Cancel a proposed upgrade.",
+    "show": "Show the upgrade policy and the proposed upgrade.",
+    "watch": "Follow the events of locked packages.",
+    "offer": "Offer the lock of a package to another account.",
+    "accept": "Accept a lock that was offered to you.",
 }
 PLACES = {name: f"verbs:{name}" for name in ("propose", "cancel", "offer", "accept")}
 
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Upgrade locked packages: 14 days after an upgrade was proposed, and for 7 days.
+    """Propose and execute upgrades of locked packages.
 
-    A package is named by the id of any of its versions; without one, ours is meant.
+    An upgrade can be executed from 14 days after its proposal, for 7 days. Name a package by the ID
+    of
+    any of its versions. Default: our package.
     """

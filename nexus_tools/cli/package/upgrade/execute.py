@@ -1,4 +1,4 @@
-"""`nexus-tools package upgrade execute`: the proposed upgrade, and for ours the migration."""
+"""The command `package upgrade execute`: the proposed upgrade, and the migration of registries."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         UpgradeResult,
     )
 
-_MIGRATED = "migrated the registries: they refuse the commands of older versions"
+_MIGRATED = "migrated the registries: they now refuse commands of older versions"
 
 
 @click.command()
@@ -32,13 +32,16 @@ _MIGRATED = "migrated the registries: they refuse the commands of older versions
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
 ) -> None:
-    """Carry out the upgrade that was proposed for PACKAGE: anybody, from the 14th day to the 21st.
+    """Execute the proposed upgrade of PACKAGE. Anyone may do so from the 14th to the 21st day.
 
-    Without PACKAGE it is ours, to what comes with nexus-tools; after it comes ours of `workflows`,
-    which is linked to the newest one then. If ours is free, it is upgraded at once, with the
-    UpgradeCap. The admin then migrates the registries: from then on they refuse the commands of
-    older versions, and Leaders that run have to be started again. On other machines `nexus-tools
-    package use ID`, with the id of the first version, finds the newest one.
+    Without PACKAGE, our package is upgraded to the version that comes with nexus-tools. Upgrade
+    `workflows` after it, because that package is linked to the latest version of ours. If our
+    package
+    is free, it is upgraded immediately with the UpgradeCap.
+
+    The admin then migrates the registries. From then on they refuse commands of older versions, so
+    restart all running Leaders. On other machines, `nexus-tools package use ID` with the ID of the
+    first version finds the latest one.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
     part = part_of(package)
@@ -77,7 +80,7 @@ async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Pa
             lambda service: service.upgrade(compiled, known, locks, part=part),
             question=lambda rehearsed: _question(rehearsed, network),
         )
-        if not session.dry_run:  # now, so that a migration that fails can be made up for
+        if not session.dry_run:  # stored now, in case the migration fails
             session.settings.remember(upgraded.deployment, network)
         migrated = await _migrate(session, publisher, upgraded)
     _report(session, upgraded, migrated, network)
@@ -86,7 +89,7 @@ async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Pa
 async def _migrate(
     session: Session, publisher: "Publisher", upgraded: "UpgradeResult"
 ) -> "Sent | None":
-    """Migrate, unless whoever executed a proposal cannot: the admin does it then."""
+    """Migrate the registries, unless the signer is not the admin, who has to do it then."""
     try:
         return await carry_out(
             session,
@@ -99,25 +102,25 @@ async def _migrate(
     except NexusError as error:
         if error.code != "not_admin" or upgraded.sent is None:
             raise
-        session.output.note("the admin migrates the registries with the same command")
+        session.output.note("the admin has to run the same command to migrate the registries")
         return None
 
 
 def _question(rehearsed: "UpgradeResult", network: str) -> str:
-    """What is going to be done; empty if nothing is."""
+    """Return the confirmation prompt, or an empty string if there is nothing to do."""
     if rehearsed.sent is None:
         return ""
     return (
         f"Upgrade the package on {network} to version {rehearsed.version} for"
-        f" {units.sui(rehearsed.sent.cost.net)}, and migrate the registries, which then refuse the"
-        " commands of older versions?"
+        f" {units.sui(rehearsed.sent.cost.net)}, and migrate the registries? They then refuse"
+        " commands of older versions."
     )
 
 
 def _report(
     session: Session, upgraded: "UpgradeResult", migrated: "Sent | None", network: str
 ) -> None:
-    """Say what was done, with the transaction of the upgrade, or else that of the migration."""
+    """Report the result with the transaction of the upgrade, or else of the migration."""
     output, version = session.output, upgraded.version
     record = {
         **upgraded.deployment.as_json(),
@@ -127,7 +130,7 @@ def _report(
     }
     sent = upgraded.sent or migrated
     if sent is None:
-        output.done(f"version {version} on {network} is what comes with nexus-tools: nothing to do")
+        output.done(f"version {version} on {network} is up to date: nothing to do")
         if output.as_json:
             nothing = {"dry_run": session.dry_run, "digest": None, "cost_mist": 0}
             output.document(record | nothing)

@@ -1,4 +1,4 @@
-"""`nexus-tools package upgrade show`: what is proposed, and whether some sources are just that."""
+"""The command `package upgrade show`, which compares a proposal with sources."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,16 @@ if TYPE_CHECKING:
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
 ) -> None:
-    """Show who upgrades PACKAGE, what is proposed, and when it can be executed; else of ours.
+    """Show the upgrade policy of PACKAGE, its owner, and the proposed upgrade.
 
-    With a folder, its sources are compiled and compared with what is proposed: the digest binds,
-    the address of the sources does not. If they are that, it says which modules of the package
-    they change, and warns of what no reader should miss: `init` in added modules runs for whoever
-    executes the upgrade.
+    Default: our package.
+
+    With --folder, the sources are compiled and compared with the proposal. Only the digest is
+    binding,
+    not the URL of the sources. If they match, the command lists the modules that change, and warns
+    of
+    risks. For example, `init` of an added module runs with the rights of whoever executes the
+    upgrade.
     """
     output = session.output
     compiled: CompiledPackage | None = None
@@ -76,11 +80,11 @@ def _changes_record(changes: "UpgradeChanges") -> dict[str, Any]:
 
 
 def _warn(output: Output, changes: "UpgradeChanges") -> None:
-    """What a reader should not miss, although nobody who proposes with nexus-tools can do it."""
+    """Warn of risks in a proposal that was not made with nexus-tools."""
     for name in changes.inits:
         output.warn(
-            f"the added module {name} has `init`: it runs for whoever executes the upgrade, and may"
-            " give away what it makes"
+            f"the added module {name} has `init`, which runs with the rights of whoever executes"
+            " the upgrade, and may transfer the objects that it creates to anyone"
         )
     if changes.incompatible:
         output.warn(f"the chain will refuse the upgrade: {changes.incompatible}")
@@ -92,11 +96,11 @@ def _not_proposed(
     if compiled is None:
         return NotNowError(
             "nothing_proposed",
-            f"no upgrade is proposed that {folder} could be compared with",
-            hint="`nexus-tools package upgrade watch` tells of proposals as they are made",
+            f"no upgrade is proposed to compare {folder} with",
+            hint="Run `nexus-tools package upgrade watch` to be notified of proposals.",
         )
     return ValidationError(
         "sources_differ",
-        f"{folder} compiles to {compiled.digest.hex()}, which is not what is proposed",
-        hint="other sources, another compiler, or a trick: ask who proposed it",
+        f"{folder} compiles to {compiled.digest.hex()}, which differs from the proposal",
+        hint="Ask the proposer: the sources or the compiler differ, or the proposal is malicious.",
     )

@@ -1,4 +1,4 @@
-"""The modules of an upgrade: those in a folder, or for our packages those that we come with."""
+"""The modules of an upgrade: those in a folder, or those that come with nexus-tools."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import CompiledPackage
 
 SOURCES = click.option(
-    "--folder", type=FOLDER, help="The Move package that it is upgraded to; ours needs none."
+    "--folder", type=FOLDER, help="Folder of the upgraded Move package. Not needed for ours."
 )
 """The option of commands that need the modules of an upgrade."""
 
@@ -23,7 +23,7 @@ SOURCES = click.option(
 async def compiled_upgrade(
     session: Session, package: str | None, folder: Path | None, compilation: Compilation
 ) -> "CompiledPackage":
-    """The modules of an upgrade. Raises `folder_missing`, or as the compiler does."""
+    """Return the modules of an upgrade. Raises `folder_missing`, or as the compiler does."""
     from nexus_tools.contracts import Part, load_package, load_workflows, newest
 
     if folder is not None:
@@ -38,13 +38,13 @@ async def compiled_upgrade(
         return load_workflows(deployment.package)
     raise UsageError(
         "folder_missing",
-        f"the modules to which {package} is upgraded are missing",
-        hint="name the folder of their sources: --folder FOLDER",
+        f"missing sources of the upgrade of {package}",
+        hint="Pass the folder of the sources with --folder FOLDER.",
     )
 
 
 def compiled_folder(session: Session, folder: Path, compilation: Compilation) -> "CompiledPackage":
-    """The package in a folder; not from within an event loop."""
+    """Compile the package in a folder. Must not be called in an event loop."""
     from nexus_tools.contracts import CompiledPackage
     from nexus_tools.sui.localnet.compiler import build_to_publish
     from nexus_tools.sui.types.address import Address

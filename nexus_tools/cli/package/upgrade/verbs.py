@@ -1,4 +1,4 @@
-"""What the owner of a lock does, and who takes a lock over."""
+"""The commands of a lock's owner: `package upgrade propose`, `cancel`, `offer` and `accept`."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @PACKAGE
-@click.option("--sources", metavar="URL", required=True, help="Where everybody reads the sources.")
+@click.option("--sources", metavar="URL", required=True, help="Public URL of the sources.")
 @SOURCES
 @compiles
 @writes
@@ -31,9 +31,10 @@ async def propose(
     folder: Path | None,
     compilation: Compilation,
 ) -> None:
-    """Propose to upgrade the locked PACKAGE to what is in a folder, or ours to what comes with us.
+    """Propose an upgrade of the locked PACKAGE to the package in --folder.
 
-    It can be executed in 14 days, for 7 days. It needs the key that owns the lock.
+    Without PACKAGE, proposes to upgrade our package to the version that comes with nexus-tools. The
+    upgrade can be executed in 14 days, for 7 days. It requires the key that owns the lock.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
 
@@ -47,10 +48,11 @@ async def propose(
 @PACKAGE
 @writes
 async def cancel(session: Session, package: str | None) -> None:
-    """Take back what is proposed for PACKAGE; without it, for ours.
+    """Cancel the proposed upgrade of PACKAGE. Default: our package.
 
-    From the 14th day on somebody may be quicker, and execute it. It needs the key that owns the
-    lock.
+    From the 14th day on, someone may execute the upgrade before you cancel it. It requires the key
+    that
+    owns the lock.
     """
 
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":
@@ -64,9 +66,9 @@ async def cancel(session: Session, package: str | None) -> None:
 @PACKAGE
 @writes
 async def offer(session: Session, to: str, package: str | None) -> None:
-    """Offer the lock of PACKAGE to the address or key TO, which accepts it; without it, of ours.
+    """Offer the lock of PACKAGE to the account TO, which has to accept it. Default: our package.
 
-    A proposal goes on. An offer to oneself takes another one back.
+    A proposal stays open. To withdraw an offer, offer the lock to yourself.
     """
     recipient = session.address_of(to)
 
@@ -80,12 +82,12 @@ async def offer(session: Session, to: str, package: str | None) -> None:
 @PACKAGE
 @writes
 async def accept(session: Session, package: str | None) -> None:
-    """Take over the lock of PACKAGE, which was offered to the key; without it, of ours."""
+    """Accept the lock of PACKAGE that was offered to your key. Default: our package."""
 
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":
         return await locks.accept(package_id)
 
-    await _carry_out(session, package, verb, "took over the lock of {}")
+    await _carry_out(session, package, verb, "accepted the lock of {}")
 
 
 async def _carry_out(
@@ -95,10 +97,10 @@ async def _carry_out(
     told: str,
     proposed: "CompiledPackage | None" = None,
 ) -> None:
-    """Do it, and say what may happen to the package from then on."""
+    """Run an action, and report the resulting upgrade policy of the package."""
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)
-        if proposed:  # now, for the chain looks at the modules when they are executed
+        if proposed:  # the chain only verifies the modules at execution, so verify them now
             await verify(client, proposed.modules, proposed.dependencies)
         done = told.format(package_id)
         sent = await carry_out(

@@ -1,4 +1,4 @@
-"""`nexus-tools package upgrade watch`: what happens to locked packages, as it happens."""
+"""The command `package upgrade watch`, which follows events of locked packages."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,20 +17,25 @@ if TYPE_CHECKING:
 @click.argument("package", nargs=-1)
 @reads
 async def command(session: Session, package: tuple[str, ...]) -> None:
-    """Follow what happens to the locks of PACKAGE... until Ctrl-C; without one, of all packages.
+    """Follow the events of the locks of PACKAGE... until Ctrl-C. Default: all packages.
 
-    A proposal is told with the time from which on it can be executed: 14 days are there to read
-    it, and to leave. While the node is away it waits, and misses nothing; when its chain was set
-    back, it says so and goes on from there.
+    A proposal is shown with the time from which it can be executed. You have 14 days to review it,
+    and
+    to leave. While the node is unreachable the command waits, and misses no event. After a rollback
+    of
+    the chain, it prints a message and continues.
 
-    With --json a document on each line: `event`, `at_ms`, `transaction` and the fields of the Move
+    With --json each line is a document: `event`, `at_ms`, `transaction` and the fields of the Move
     event.
     """
     from nexus_tools.sui.types.address import Address
 
     async with session.client(endures=True) as client:
         locks = await known_locks(session, client)
-        wanted = {str((await client.package_versions(Address.parse(each)))[0]) for each in package}
+        wanted = {
+            str((await client.package_versions(Address.parse(package_id)))[0])
+            for package_id in package
+        }
 
         def document(record: "EventRecord") -> dict[str, Any] | None:
             told = _document(locks, record)
@@ -41,7 +46,7 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
 
 
 def _document(locks: "UpgradeLocks", record: "EventRecord") -> dict[str, Any] | None:
-    """The event as JSON; None if it is none that a lock emits."""
+    """Return the event as JSON, or None if a lock did not emit it."""
     event = locks.parse_event(record.event)
     return None if event is None else event_document(record, event)
 

@@ -565,6 +565,6 @@ def tools(builder: TransactionBuilder, package: Package, dag: ObjectInput) -> Re
 
     Returns `&vector<ID>`.
 
-    It lends what it returns: only a simulation can call it.
+    It returns a reference, so only a simulation can call it.
     """
     return builder.move_call(package.id, "dag", "tools", [_inputs.read(builder, dag)])

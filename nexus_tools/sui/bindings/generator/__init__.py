@@ -1,4 +1,7 @@
-"""From the modules of a Move package to the files of its bindings."""
+"""The generator: it turns the modules of a Move package into the files of its bindings.
+
+Begin with `package.py`; `contents.py` reads a package, and `module.py` writes a Python module.
+"""
 
 from nexus_tools.sui.bindings.generator.framework import FRAMEWORK_NAMES, Framework
 from nexus_tools.sui.bindings.generator.package import Bindings, generate, write_bindings

@@ -1,4 +1,4 @@
-"""What a package has: from its bytecode, with the words of its sources where they are at hand."""
+"""The declarations of a package, from its bytecode and, where available, its sources."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -43,7 +43,7 @@ _EMIT = (SUI_FRAMEWORK, "event", "emit")
 
 
 class TypeParameter(Struct, frozen=True):
-    """A type parameter; a phantom one is in no field."""
+    """A type parameter; a phantom one appears in no field."""
 
     name: str
     constraints: Ability
@@ -59,7 +59,7 @@ class FieldContents(Struct, frozen=True):
 
 
 class StructContents(Struct, frozen=True):
-    """A struct; `is_event` says that its module emits it."""
+    """A struct; `is_event` means that its module emits it."""
 
     name: str
     doc: str
@@ -98,11 +98,11 @@ class EnumContents(Struct, frozen=True):
     @property
     def types(self) -> tuple[MoveType, ...]:
         """The types of the fields of all variants."""
-        return tuple(each for variant in self.variants for each in variant.types)
+        return tuple(type_ for variant in self.variants for type_ in variant.types)
 
 
 class FunctionContents(Struct, frozen=True):
-    """A function that a transaction may call; parameters by name and type."""
+    """A function that a transaction can call; parameters by name and type."""
 
     name: str
     doc: str
@@ -112,28 +112,28 @@ class FunctionContents(Struct, frozen=True):
 
     @property
     def signature(self) -> str:
-        """As Move sources write it, without the names of parameters."""
-        names = [each.name for each in self.type_parameters]
-        parameters = ", ".join(move_text(each, names) for _, each in self.parameters)
+        """The signature in Move syntax, without the names of parameters."""
+        names = [type_parameter.name for type_parameter in self.type_parameters]
+        parameters = ", ".join(move_text(parameter, names) for _, parameter in self.parameters)
         types = f"<{', '.join(names)}>" if names else ""
         returns = self.returned_text
         return f"{self.name}{types}({parameters}){f': {returns}' if returns else ''}"
 
     @property
     def returned_text(self) -> str:
-        """What it returns, as Move sources write it."""
-        names = [each.name for each in self.type_parameters]
-        texts = [move_text(each, names) for each in self.returns]
+        """The return type in Move syntax."""
+        names = [type_parameter.name for type_parameter in self.type_parameters]
+        texts = [move_text(return_, names) for return_ in self.returns]
         return texts[0] if len(texts) == 1 else f"({', '.join(texts)})" if texts else ""
 
     @property
     def returns_reference(self) -> bool:
-        """Whether what it returns is only lent."""
-        return any(isinstance(each, Reference) for each in self.returns)
+        """Whether the function returns a reference."""
+        return any(isinstance(return_, Reference) for return_ in self.returns)
 
 
 class ModuleContents(Struct, frozen=True):
-    """A module."""
+    """The declarations of a module."""
 
     name: str
     doc: str
@@ -144,33 +144,38 @@ class ModuleContents(Struct, frozen=True):
 
     @property
     def datatypes(self) -> "tuple[StructContents | EnumContents, ...]":
-        """Its structs, then its enums."""
+        """The structs, then the enums."""
         return (*self.structs, *self.enums)
 
     def definition(self, named: Named) -> "StructContents | EnumContents | None":
-        """Return the struct or the enum, or None unless it has as many type parameters."""
-        found = next((each for each in self.datatypes if each.name == named.name), None)
+        """Return the struct or the enum, or None if its number of type parameters differs."""
+        found = next((datatype for datatype in self.datatypes if datatype.name == named.name), None)
         if found is None or len(found.type_parameters) != len(named.arguments):
             return None
-        takes = [at for at, each in enumerate(found.type_parameters) if not each.is_phantom]
+        takes = [
+            at
+            for at, type_parameter in enumerate(found.type_parameters)
+            if not type_parameter.is_phantom
+        ]
         return found if takes == list(named.takes) else None
 
     def held(self) -> Iterator[Named]:
-        """The structs and enums in fields."""
-        for each in self.datatypes:
-            for move_type in each.types:
+        """Yield the structs and enums in fields."""
+        for datatype in self.datatypes:
+            for move_type in datatype.types:
                 yield from held_types(move_type)
 
 
 def read_contents(
     modules: Iterable[bytes], sources: Mapping[str, str]
 ) -> dict[Address, list[ModuleContents]]:
-    """What modules have, by the address of their package and in their order.
+    """Return the declarations of modules, in order, by the address of their package.
 
-    `sources` are path -> text; those of other modules do no harm.
+    `sources` are path -> text. They may contain other modules.
 
-    The bytecode decides what there is. Sources only add what it has not: comments, the names of
-    parameters and of type parameters; where theirs do not fit in number, they are of other code.
+    The bytecode decides which declarations exist. Sources only add comments, the names of
+    parameters and of type parameters. If the numbers of those differ, the sources are of other code
+    and are ignored.
     """
     written = {module.name: module for text in sources.values() for module in read_modules(text)}
     found: dict[Address, list[ModuleContents]] = {}
@@ -185,9 +190,11 @@ class _Reader:
     def __init__(self, module: CompiledModule, source: SourceModule | None) -> None:
         self._module = module
         self._source = source
-        self._structs = {each.name: each for each in source.structs} if source else {}
-        self._enums = {each.name: each for each in source.enums} if source else {}
-        self._functions = {each.name: each for each in source.functions} if source else {}
+        self._structs = {struct.name: struct for struct in source.structs} if source else {}
+        self._enums = {enum.name: enum for enum in source.enums} if source else {}
+        self._functions = (
+            {function.name: function for function in source.functions} if source else {}
+        )
 
     def read(self) -> ModuleContents:
         module = self._module
@@ -196,16 +203,21 @@ class _Reader:
         return ModuleContents(
             module.name,
             self._source.doc if self._source else "",
-            tuple(self._struct(each, emitted) for each in module.struct_definitions),
-            tuple(self._enum(each) for each in module.enum_definitions),
+            tuple(
+                self._struct(struct_definition, emitted)
+                for struct_definition in module.struct_definitions
+            ),
+            tuple(self._enum(enum_definition) for enum_definition in module.enum_definitions),
             tuple(read_errors(module, self._source)),
             tuple(
-                self._function(each) for each in module.function_definitions if self._is_open(each)
+                self._function(function_definition)
+                for function_definition in module.function_definitions
+                if self._is_open(function_definition)
             ),
         )
 
     def _is_open(self, function: FunctionDefinition) -> bool:
-        """Return whether a transaction may call the function."""
+        """Return whether a transaction can call the function."""
         handle = self._module.function_handles[function.handle]
         is_callable = function.visibility is Visibility.PUBLIC or function.is_entry
         return is_callable and not takes_signer(self._module, handle.parameters)
@@ -230,12 +242,12 @@ class _Reader:
         handle = self._module.datatype_handles[definition.handle]
         name = self._module.identifiers[handle.name]
         source = self._enums.get(name)
-        written = {each.name: each for each in source.variants} if source else {}
+        written = {variant.name: variant for variant in source.variants} if source else {}
         variants = []
-        for each in definition.variants:
-            variant = self._module.identifiers[each.name]
+        for variant_definition in definition.variants:
+            variant = self._module.identifiers[variant_definition.name]
             words = written.get(variant)
-            fields = self._fields(each.fields, words.fields if words else ())
+            fields = self._fields(variant_definition.fields, words.fields if words else ())
             variants.append(VariantContents(variant, words.doc if words else "", fields))
         doc = source.doc if source else ""
         return EnumContents(name, doc, _type_parameters(handle, source), tuple(variants))
@@ -243,11 +255,13 @@ class _Reader:
     def _fields(
         self, fields: Sequence[FieldDefinition], written: Sequence[SourceField]
     ) -> tuple[FieldContents, ...]:
-        """Those of a struct without fields are one that its sources do not have.
+        """Return the fields; drop the field that the compiler adds to a struct without fields.
 
         The compiler gives `struct Witness has drop {}` the field `dummy_field: bool`.
         """
-        docs = [each.doc for each in written] if len(written) == len(fields) else [""] * len(fields)
+        docs = (
+            [field.doc for field in written] if len(written) == len(fields) else [""] * len(fields)
+        )
         return tuple(
             FieldContents(
                 self._module.identifiers[field.name], named_types(self._module, field.type), doc
@@ -262,22 +276,22 @@ class _Reader:
         handle = module.function_handles[definition.handle]
         name = module.identifiers[handle.name]
         source = self._functions.get(name)
-        types = [named_types(module, each) for each in module.signatures[handle.parameters]]
+        types = [named_types(module, token) for token in module.signatures[handle.parameters]]
         names = _type_names(len(handle.type_parameters), source)
         return FunctionContents(
             name,
             source.doc if source else "",
             tuple(map(TypeParameter, names, handle.type_parameters)),
             tuple(zip(_names(types, source), types, strict=True)),
-            tuple(named_types(module, each) for each in module.signatures[handle.returns]),
+            tuple(named_types(module, token) for token in module.signatures[handle.returns]),
         )
 
 
 def _names(types: Sequence[MoveType], source: SourceFunction | None) -> tuple[str, ...]:
-    written = [each.name for each in source.parameters] if source else []
+    written = [parameter.name for parameter in source.parameters] if source else []
     if len(written) != len(types):
         written = [""] * len(types)
-    return parameter_names(types, [each if is_identifier(each) else "" for each in written])
+    return parameter_names(types, [name if is_identifier(name) else "" for name in written])
 
 
 def _type_parameters(
@@ -285,8 +299,8 @@ def _type_parameters(
 ) -> tuple[TypeParameter, ...]:
     names = _type_names(len(handle.type_parameters), source)
     return tuple(
-        TypeParameter(name, each.constraints, each.is_phantom)
-        for name, each in zip(names, handle.type_parameters, strict=True)
+        TypeParameter(name, parameter.constraints, parameter.is_phantom)
+        for name, parameter in zip(names, handle.type_parameters, strict=True)
     )
 
 
@@ -300,7 +314,7 @@ def _type_names(
 
 
 def _emitted(module: CompiledModule) -> Iterator[str]:
-    """The structs of a module that it emits as events."""
+    """Yield the structs that a module emits as events."""
     for function in module.function_definitions:
         for instruction in function.code.instructions if function.code else ():
             if instruction.opcode is not Opcode.CALL_GENERIC:
@@ -308,7 +322,7 @@ def _emitted(module: CompiledModule) -> Iterator[str]:
             assert isinstance(instruction.operand, int)
             called = module.function_instantiations[instruction.operand]
             if module.function_id(called.target) == _EMIT:
-                # Modules of others need not be verified: `emit` may have any number of types here.
+                # An unverified module may call `emit` with any number of types.
                 for kind in module.signatures[called.type_arguments]:
                     move_type = named_types(module, kind)
                     if isinstance(move_type, Named) and move_type.module == module.name:

@@ -1,7 +1,7 @@
-"""Why a module aborts: from its bytecode and, as far as numbers go, from its sources.
+"""The reasons why a module aborts, from its bytecode and, for plain numbers, from its sources.
 
-A plain code is a number, whose name and sentence are in the sources alone. The code of an error
-marked `#[error]` names constants of the bytecode: the name and, if it is a text, the sentence.
+A plain code is a number. Only the sources contain its name and message. The code of an error marked
+`#[error]` names constants of the bytecode: the name and, if it is a string, the message.
 """
 
 import re
@@ -23,13 +23,13 @@ _ERROR_NAME = re.compile(r"E[A-Z][a-z]\w*|E_\w+|ERR\w*")
 
 
 def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator[MoveError]:
-    """Those that the sources name, in their order, and those that the bytecode names besides."""
+    """Yield the errors that the sources name, in their order, then others of the bytecode."""
     named = dict(_named_in_bytecode(module))
     aborted = _aborted_names(source) if source else set()
     constants = source.constants if source else ()
-    for constant in (each for each in constants if is_identifier(each.name)):
+    for constant in (constant for constant in constants if is_identifier(constant.name)):
         error = named.pop(constant.name, None)
-        is_marked = any(each.name == "error" for each in constant.attributes)
+        is_marked = any(attribute.name == "error" for attribute in constant.attributes)
         if error is not None:
             yield _with_words(error, constant)
         elif is_marked or _is_error(constant, aborted):
@@ -38,16 +38,17 @@ def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator
 
 
 def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
-    """Errors are called so, or code aborts with them."""
+    """Return whether a constant is an error: by its name, or because code aborts with it."""
     if constant.type != "u64" or _number(constant.value) is None:
         return False
     return bool(_ERROR_NAME.fullmatch(constant.name)) or constant.name in aborted
 
 
 def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]]:
-    """The errors whose codes name constants: the code is a number that is loaded to abort.
+    """Yield the errors whose codes name constants: the code is a number that is loaded to abort.
 
-    The bytecode holds such a name as bytes, which need not be a name: then it is left out.
+    The bytecode contains such a name as bytes, which need not be a valid name. Such errors are
+    skipped.
     """
     for function in module.function_definitions:
         instructions = function.code.instructions if function.code else ()
@@ -75,13 +76,13 @@ def _with_words(error: MoveError, constant: SourceConstant) -> MoveError:
 
 
 def _error_of(constant: SourceConstant, *, is_marked: bool) -> MoveError:
-    """An error that the bytecode does not name."""
+    """Return an error that the bytecode does not name."""
     code = None if is_marked else _number(constant.value)
     return MoveError(constant.name, _sentence(constant), code)
 
 
 def _sentence(constant: SourceConstant) -> str:
-    """The text that the constant is, or what documents it."""
+    """Return the string value of the constant, or its documentation."""
     text = constant.value[0] if len(constant.value) == 1 else ""
     if text.startswith(('b"', '"')):
         return text[text.index('"') + 1 : -1].replace('\\"', '"').replace("\\\\", "\\")
@@ -89,7 +90,7 @@ def _sentence(constant: SourceConstant) -> str:
 
 
 def _number(value: Sequence[str]) -> int | None:
-    """The value of a constant that is a plain number."""
+    """Return the value of a constant that is a plain number."""
     text = value[0].replace("_", "") if len(value) == 1 else ""
     digits = text.removesuffix("u64")
     try:
@@ -99,14 +100,14 @@ def _number(value: Sequence[str]) -> int | None:
 
 
 def _aborted_names(source: SourceModule) -> set[str]:
-    """The words behind `abort`, and those that an `assert!` ends with."""
+    """Return the names after `abort`, and the last names in each `assert!`."""
     found: set[str] = set()
     for function in source.functions:
         for place, token in enumerate(function.body):
             if token.text == "abort":
-                found.update(each.text for each in function.body[place + 1 : place + 2])
+                found.update(token.text for token in function.body[place + 1 : place + 2])
             elif token.text == "assert":
                 end = closing(function.body, place + 2)
-                last = [each.text for each in function.body[place + 3 : end] if each.text != ","]
+                last = [token.text for token in function.body[place + 3 : end] if token.text != ","]
                 found.update(last[-1:])
     return found

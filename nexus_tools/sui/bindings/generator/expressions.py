@@ -1,4 +1,4 @@
-"""Types of Move as Python writes them: annotations, codecs, and the tags of transactions."""
+"""Move types as Python code: annotations, codecs, and type tags."""
 
 from collections.abc import Sequence
 
@@ -24,9 +24,9 @@ _PRIMITIVES = {"bool": ("bool", "boolean"), "address": ("Address", "address")} |
 
 
 class Expressions:
-    """Writes types for one module of a plan.
+    """A writer of type expressions for one module of a plan.
 
-    `type_names` are what the type parameters around a type are called: type variables.
+    `type_names` are the names of the enclosing type parameters: type variables.
     """
 
     def __init__(self, plan: Plan, place: Place, module: str, scope: Scope) -> None:
@@ -38,7 +38,7 @@ class Expressions:
     # --- Annotations
 
     def annotation(self, move_type: MoveType, type_names: Sequence[str]) -> str:
-        """The type of a value in Python."""
+        """Return the Python annotation of a value of this type."""
         if isinstance(move_type, Vector):
             if move_type.element == "u8":
                 return "bytes"
@@ -70,7 +70,7 @@ class Expressions:
         return known.python.format(*given, imported=imported)
 
     def _class(self, named: Named) -> str:
-        """The class of a type, with the module that it is in."""
+        """Return the class of a type, qualified by its module."""
         name = class_name(named.name)
         if named.address == self._place.address and named.module == self._module:
             return name
@@ -79,7 +79,7 @@ class Expressions:
     def _module_of(self, named: Named) -> str:
         here, there = self._place.folder, self._plan.place_of(named.address).folder
         name = module_name(named.module)
-        # With two underscores in front the classes would not find it.
+        # Classes would mangle a name with two leading underscores.
         plain = name.lstrip("_")
         if here == there:
             return self.scope.sibling(".", name, f"_{plain}")
@@ -89,7 +89,7 @@ class Expressions:
     # --- Codecs
 
     def codec(self, move_type: MoveType, type_names: Sequence[str]) -> Expression:
-        """The codec of a type; `type_names` are what the codecs of type parameters are called."""
+        """Return the codec of a type; `type_names` are the names of the type parameters' codecs."""
         bcs = self.scope.codecs()
         if isinstance(move_type, Vector):
             if move_type.element == "u8":
@@ -100,7 +100,7 @@ class Expressions:
         if isinstance(move_type, str):
             return f"{bcs}.{_PRIMITIVES[move_type][1]}"
         assert isinstance(move_type, Named)
-        arguments = [self.codec(each, type_names) for each in move_type.held]
+        arguments = [self.codec(argument, type_names) for argument in move_type.held]
         known = KNOWN.get(move_type.id)
         name = f"{bcs}.{known.codec}" if known else f"{self._class(move_type)}.bcs"
         if is_nested_option(move_type):
@@ -111,10 +111,11 @@ class Expressions:
     # --- Tags
 
     def tag(self, move_type: MoveType, type_names: Sequence[str]) -> Expression | None:
-        """The tag of a type inside of a function; None for one of a package elsewhere.
+        """Return the tag of a type in a function, or None for a type of another package.
 
-        A call says where its own package is published. Only the framework is at the same addresses
-        everywhere; those of other packages in the bytecode may be made up, to compile with them.
+        A call knows where its own package is published. Only the framework has the same addresses
+        on all networks. The addresses of other packages in the bytecode may be placeholders of the
+        compiler.
         """
         if isinstance(move_type, Parameter):
             return type_names[move_type.index]
@@ -127,8 +128,8 @@ class Expressions:
         return self._named_tag(move_type, type_names)
 
     def _named_tag(self, named: Named, type_names: Sequence[str]) -> Expression | None:
-        arguments = [self.tag(each, type_names) for each in named.arguments]
-        given = tuple(each for each in arguments if each is not None)
+        arguments = [self.tag(argument, type_names) for argument in named.arguments]
+        given = tuple(argument for argument in arguments if argument is not None)
         if len(given) < len(arguments):
             return None
         if self._place.defines(named):
@@ -143,7 +144,7 @@ class Expressions:
 
 
 def variant_parameters(enum: EnumContents) -> tuple[int, ...]:
-    """The type parameters of an enum's values, in the order in which its variants have them."""
+    """Return the type parameters of an enum's values, in the order of its variants."""
     found: dict[int, None] = {}
     for variant in enum.variants:
         found |= dict.fromkeys(sorted(used_parameters(variant.types)))
@@ -151,14 +152,14 @@ def variant_parameters(enum: EnumContents) -> tuple[int, ...]:
 
 
 def held_parameters(parameters: Sequence[TypeParameter]) -> tuple[int, ...]:
-    """The places of the type parameters that are not phantom."""
-    return tuple(place for place, each in enumerate(parameters) if not each.is_phantom)
+    """Return the indices of the type parameters that are not phantom."""
+    return tuple(place for place, parameter in enumerate(parameters) if not parameter.is_phantom)
 
 
 def is_nested_option(move_type: Named) -> bool:
-    """Whether this is an option of an option, of which None would say too little.
+    """Return whether this is an option of an option, for which None is ambiguous.
 
-    `some(none)` and `none` would both be None; as tuples they are `(None,)` and `()`.
+    `some(none)` and `none` would both be None. As tuples they are `(None,)` and `()`.
     """
     inner = move_type.arguments[0] if move_type.arguments else None
     return move_type.id == OPTION and isinstance(inner, Named) and inner.id == OPTION

@@ -1,4 +1,4 @@
-"""The types of the framework that others are made of: all of it would be much more."""
+"""The framework types that other types contain; the whole framework would be much larger."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -30,25 +30,25 @@ FRAMEWORK_NAMES = {
     BRIDGE_PACKAGE: "bridge",
 }
 
-# What a collection has in its dynamic fields, to which none of its own fields leads: the type, and
-# the places of its type parameters that are not phantom.
+# The types in a collection's dynamic fields, which none of its own fields names: the type, and
+# the indices of its type parameters that are not phantom.
 _ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): ("Node", (0, 1))}
 
 Framework = Callable[[Address], Sequence[bytes]]
-"""Gives the modules of a package of the framework."""
+"""A function that returns the modules of a framework package."""
 
 
 def framework_types(
     held: Iterable[Named], framework: Framework, ours: Collection[Address]
 ) -> dict[Address, tuple[ModuleContents, ...]]:
-    """The modules of the framework with those types that are met, and nothing else, by package.
+    """Return the framework modules, by package, reduced to the types that are used.
 
-    Left out are types that need no class, and those of the packages `ours`. Raises
+    Types that need no class, and those of the packages `ours`, are left out. Raises
     `framework_missing`.
     """
     reader = _FrameworkReader(framework)
     met: dict[tuple[Address, str], set[str]] = defaultdict(set)
-    # What is found may hold further types: on until nothing new is met.
+    # A definition may contain further types: continue until there are no new ones.
     waiting = list(held)
     wanted = set(FRAMEWORK_NAMES) - set(ours)
     while waiting:
@@ -58,7 +58,7 @@ def framework_types(
         if is_wanted and named.name not in names:
             names.add(named.name)
             definition = reader.definition(named)
-            waiting += [inner for each in definition.types for inner in held_types(each)]
+            waiting += [inner for type_ in definition.types for inner in held_types(type_)]
             if named.id in _ENTRIES:
                 name, takes = _ENTRIES[named.id]
                 waiting.append(replace(named, name=name, takes=takes))
@@ -71,13 +71,13 @@ def framework_types(
 
 
 def _reduced(module: ModuleContents, names: set[str]) -> ModuleContents:
-    structs = tuple(each for each in module.structs if each.name in names)
-    enums = tuple(each for each in module.enums if each.name in names)
+    structs = tuple(struct for struct in module.structs if struct.name in names)
+    enums = tuple(enum for enum in module.enums if enum.name in names)
     return ModuleContents(module.name, module.doc, structs, enums, (), ())
 
 
 class _FrameworkReader:
-    """Reads modules when they are first asked for."""
+    """A reader that parses modules at their first use."""
 
     def __init__(self, framework: Framework) -> None:
         self._framework = framework
@@ -109,6 +109,6 @@ class _FrameworkReader:
 def _missing(name: str) -> NotFoundError:
     return NotFoundError(
         "framework_missing",
-        f"the framework at hand has no {name}",
-        hint="generate from the package as it is published on a network: by its id",
+        f"the available framework does not have {name}",
+        hint="generate from a published package: pass its ID on a network",
     )

@@ -1,4 +1,4 @@
-"""A Python function for each function that a transaction may call."""
+"""Python functions for the Move functions that a transaction can call."""
 
 from collections.abc import Iterator, Sequence
 
@@ -38,7 +38,7 @@ _CONTEXT = TX_CONTEXT.datatype
 _UTF8 = STRING.datatype
 _ASCII = ASCII_STRING.datatype
 _ID = OBJECT_ID.datatype
-# Objects that there is one of, at the same id everywhere.
+# Singleton objects, with the same ID on all networks.
 _SYSTEM = {
     CLOCK_TYPE.datatype: "CLOCK",
     (SUI_FRAMEWORK, "random", "Random"): "RANDOM",
@@ -53,14 +53,14 @@ _SYSTEM = {
 
 
 class _Input(Struct, frozen=True):
-    """A parameter of the Python function, if it has one, and the argument that is made of it."""
+    """A parameter of the Python function, if it has one, and the argument built from it."""
 
     parameter: str
     argument: Expression
 
 
 class FunctionWriter:
-    """Writes the functions of one module."""
+    """A writer of the functions of one module."""
 
     def __init__(self, module: str, expressions: Expressions) -> None:
         self._module = module
@@ -71,7 +71,7 @@ class FunctionWriter:
         """Return the definition of a function, which is called `name` in Python."""
         type_names = _type_names(function)
         inputs = list(self._inputs(function, type_names))
-        given = [each.parameter for each in inputs if each.parameter]
+        given = [input_.parameter for input_ in inputs if input_.parameter]
         parameters = [
             f"builder: {self._scope.use('TransactionBuilder')}",
             f"package: {self._scope.use('Package')}",
@@ -88,7 +88,7 @@ class FunctionWriter:
         return [
             *lines_of(definition, after=":"),
             *docstring(_doc(self._module, function), 4),
-            *self._body(function, [each.argument for each in inputs], type_names),
+            *self._body(function, [input_.argument for input_ in inputs], type_names),
         ]
 
     def _returned(self, function: FunctionContents) -> str:
@@ -154,7 +154,7 @@ class FunctionWriter:
         return call(f"{self._scope.inputs()}.{helper}", "builder", *items)
 
     def _taken(self, name: str, kind: str, helper: str, *items: Expression) -> _Input:
-        """A value of this kind, or an argument; None stands last, as linters ask for it."""
+        """Return an input: a value of this kind, an argument, or None, which comes last."""
         plain = kind.removesuffix(" | None")
         optional = " | None" if plain != kind else ""
         parameter = f"{name}: {plain} | {self._scope.use('Argument')}{optional}"
@@ -171,7 +171,7 @@ class FunctionWriter:
         return self._taken(name, kind, "pure", self._expressions.codec(target, ()))
 
     def _given(self, target: MoveType) -> str:
-        """The annotation of a value that a caller gives: any sequence for a vector."""
+        """Return the annotation of a value that a caller passes: any sequence for a vector."""
         if isinstance(target, Vector) and target.element != "u8":
             return f"{self._scope.use('Sequence')}[{self._given(target.element)}]"
         if isinstance(target, Named) and target.id == OPTION and not is_nested_option(target):
@@ -195,7 +195,7 @@ class FunctionWriter:
 
 
 def is_pure(move_type: MoveType) -> bool:
-    """Whether a transaction can have values of a type as inputs that are no objects."""
+    """Return whether values of a type can be pure inputs of a transaction."""
     if isinstance(move_type, Vector):
         return is_pure(move_type.element)
     if isinstance(move_type, Named):
@@ -212,11 +212,11 @@ def _is_object(move_type: MoveType, parameters: Sequence[TypeParameter]) -> bool
 
 
 def _type_names(function: FunctionContents) -> tuple[str, ...]:
-    """What the type arguments are called: `t_type`, `coin_type`."""
+    """Return the names of the type arguments, such as `t_type` or `coin_type`."""
     names: list[str] = []
     taken = {name for name, _ in function.parameters}
-    for each in function.type_parameters:
-        name = snake(each.name)
+    for type_parameter in function.type_parameters:
+        name = snake(type_parameter.name)
         wanted = name if name.endswith("type") else f"{name}_type"
         names.append(unused(wanted, {*taken, *names}))
     return tuple(names)
@@ -227,5 +227,5 @@ def _doc(module: str, function: FunctionContents) -> str:
     if function.returns and function.doc:
         parts.append(f"Returns `{function.returned_text}`.")
     if function.returns_reference:
-        parts.append("It lends what it returns: only a simulation can call it.")
+        parts.append("It returns a reference, so only a simulation can call it.")
     return "\n\n".join(parts)

@@ -14,7 +14,7 @@ _VERBATIM = ("|", "#", "```", "* ", "- ", "+ ", ">", "@")
 
 
 class Group(Struct, frozen=True):
-    """Items in brackets, behind a `head`. A definition has a comma even behind a single one."""
+    """Items in brackets after a `head`. A definition has a comma even after a single item."""
 
     head: str
     brackets: str
@@ -24,7 +24,7 @@ class Group(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """A string, which may be several literals."""
+    """A string, which may be split into several literals."""
 
     text: str
 
@@ -39,14 +39,14 @@ Expression = str | Group | Text | Sum
 
 
 def call(head: str, *items: Expression) -> Group:
-    """A call."""
+    """Return a call."""
     return Group(head, "()", items)
 
 
 def lines_of(
     expression: Expression, indent: int = 0, before: str = "", after: str = ""
 ) -> list[str]:
-    """The expression between what stands in the same line, on one line if that is enough."""
+    """Return the lines of the expression with a prefix and a suffix, on one line if it fits."""
     whole = f"{' ' * indent}{before}{_flat(expression)}{after}"
     if len(whole) <= WIDTH or isinstance(expression, str):
         return [whole]
@@ -75,7 +75,7 @@ def _group_lines(group: Group, indent: int, before: str, after: str) -> list[str
     last = f"{' ' * indent}{end}{group.tail}{after}"
     inner = indent + _INDENT
     on_one = " " * inner + ", ".join(map(_flat, group.items))
-    # As ruff formats: a call has its arguments on one line of their own if they fit, a display has
+    # Like ruff: a call has its arguments on a separate line if they fit, and a display has
     # each item on its own.
     is_display = not group.head or group.brackets != "()"
     if len(on_one) <= WIDTH and not is_display:
@@ -101,7 +101,7 @@ def _sum_lines(expression: Sum, indent: int, before: str, after: str) -> list[st
 
 
 def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
-    """Literals that follow each other, each with the space that ends it."""
+    """Return consecutive literals, each with the space that ends it."""
     width = WIDTH - indent - len(before) - len(after) - len('""')
     parts = textwrap.wrap(
         text,
@@ -117,7 +117,7 @@ def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """A string literal, in the quotes that it has fewer of."""
+    """Return a string literal, in the quotes that the text contains fewer of."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     escaped = "".join(
         one if is_displayable(one) and one != "\\" else repr(one)[1:-1] for one in text
@@ -129,7 +129,7 @@ def literal(text: str) -> str:
 
 
 def comment(text: str) -> list[str]:
-    """A comment, which begins with `# `, on as many lines as it takes."""
+    """Return a comment, which starts with `# `, in as many lines as necessary."""
     return textwrap.wrap(
         one_line(text),
         WIDTH,
@@ -140,7 +140,7 @@ def comment(text: str) -> list[str]:
 
 
 def docstring(doc: str, indent: int) -> list[str]:
-    """A docstring: its first sentence on a line of its own if it fits there, then the rest."""
+    """Return a docstring: its first sentence on a line of its own if it fits, then the rest."""
     doc = many_lines(doc.expandtabs())
     lines = list(_doc_lines(doc.replace('"""', "'''"), WIDTH - indent))
     margin = " " * indent
@@ -162,7 +162,7 @@ def _doc_lines(doc: str, width: int) -> Iterator[str]:
 
 
 def _blocks(doc: str) -> list[list[str]]:
-    """The paragraphs, which empty lines part."""
+    """Return the paragraphs, which empty lines separate."""
     blocks: list[list[str]] = [[]]
     is_code = False
     for line in doc.split("\n"):
@@ -175,13 +175,13 @@ def _blocks(doc: str) -> list[list[str]]:
 
 
 def _dedented(block: list[str]) -> list[str]:
-    """Four spaces make code of a paragraph, fewer mean nothing."""
+    """Remove indentation of fewer than four spaces; four or more spaces mean code."""
     margin = min(len(line) - len(line.lstrip()) for line in block if line)
     return [line[margin:] for line in block] if margin < _CODE_MARGIN else block
 
 
 def _first_sentence(block: Sequence[str], width: int) -> tuple[list[str], list[str]]:
-    """The first sentence, and what of its paragraph follows."""
+    """Return the first sentence, and the rest of its paragraph."""
     if any(_is_verbatim(line) for line in block):
         return [block[0].lstrip(), *block[1:]], []
     text = " ".join(line.strip() for line in block)
@@ -193,7 +193,7 @@ def _first_sentence(block: Sequence[str], width: int) -> tuple[list[str], list[s
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Where sentences may end: not behind `e.g.` and the like."""
+    """Yield the positions where sentences may end: not after `e.g.` and the like."""
     for at, sign in enumerate(text):
         if sign in ".!?" and text[max(0, at - 3) : at + 1] not in ("e.g.", "i.e.", " vs.", "etc."):
             yield at
@@ -211,5 +211,5 @@ def _is_verbatim(line: str) -> bool:
 
 
 def _closed(line: str) -> str:
-    """A line before the closing quotes."""
+    """Return a line that can precede the closing quotes."""
     return f"{line} " if line.endswith(('"', "\\")) else line

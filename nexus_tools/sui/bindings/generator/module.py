@@ -1,4 +1,4 @@
-"""A Python module for a Move module: its classes, its errors and its functions."""
+"""Python modules for Move modules: their classes, errors and functions."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -48,7 +48,7 @@ _EVENTS = "AnyEvent"
 def module_lines(
     plan: Plan, place: Place, module: ModuleContents, bases: Mapping[str, str]
 ) -> list[str]:
-    """The source of the Python module, without its header."""
+    """Return the source of the Python module, without its header."""
     return _Writer(plan, place, module, bases).lines()
 
 
@@ -58,13 +58,15 @@ class _Writer:
     ) -> None:
         self._module = module
         self._bases = bases
-        defined = {class_name(each.name) for each in module.datatypes}
-        self._error_names = _free_names((error_name(each.name) for each in module.errors), defined)
-        functions = (function_name(each.name) for each in module.functions)
+        defined = {class_name(datatype.name) for datatype in module.datatypes}
+        self._error_names = _free_names(
+            (error_name(error.name) for error in module.errors), defined
+        )
+        functions = (function_name(function.name) for function in module.functions)
         self._function_names = _free_names(functions, defined)
         self._variables = _type_variables(module, defined)
         defined |= set(self._variables.values())
-        # A one-time witness may be called so: that of a module `errors`.
+        # The one-time witness of a module `errors` may have this name.
         self._errors = free_name(ERRORS, defined)
         self._events = free_name(_EVENTS, defined)
         defined |= {self._errors, self._events}
@@ -76,10 +78,10 @@ class _Writer:
         functions = zip(self._function_names, self._module.functions, strict=True)
         blocks = [
             *([list(self._error_lines())] if self._module.errors else []),
-            *(self._struct(each) for each in self._module.structs),
-            *(self._enum(each) for each in self._module.enums),
+            *(self._struct(struct) for struct in self._module.structs),
+            *(self._enum(enum) for enum in self._module.enums),
             *self._event_lines(),
-            *(writer.lines(name, each) for name, each in functions),
+            *(writer.lines(name, function) for name, function in functions),
         ]
         variables = list(self._variable_lines())
         doc = self._module.doc or f"The Move module `{self._module.name}`."
@@ -94,8 +96,8 @@ class _Writer:
             yield f"{name} = {self._scope.use('TypeVar')}({literal(name)})"
 
     def _names(self, parameters: Sequence[TypeParameter]) -> list[str]:
-        """The type variables of type parameters; phantom ones have none and need none."""
-        return [self._variables.get(each.name, "") for each in parameters]
+        """Return the type variables of type parameters; phantom ones need none."""
+        return [self._variables.get(parameter.name, "") for parameter in parameters]
 
     # --- Errors and events
 
@@ -115,13 +117,13 @@ class _Writer:
         return call(self._scope.use("MoveError"), *items)
 
     def _event_lines(self) -> Iterator[list[str]]:
-        events = [self._any(each) for each in self._module.structs if each.is_event]
+        events = [self._any(struct) for struct in self._module.structs if struct.is_event]
         if events:
             before = f"{self._events}: {self._scope.use('TypeAlias')} = "
             yield lines_of(Sum(tuple(events)), before=before)
 
     def _any(self, struct: StructContents) -> str:
-        """A struct with whatever type arguments."""
+        """Return the annotation of a struct with any type arguments."""
         held = held_parameters(struct.type_parameters)
         arguments = ", ".join([self._scope.use("Any")] * len(held)) if held else ""
         name = class_name(struct.name)
@@ -161,7 +163,10 @@ class _Writer:
     def _fields(
         self, fields: Sequence[FieldContents], type_names: Sequence[str], indent: int
     ) -> Iterator[str]:
-        margin, taken = " " * indent, {class_name(each.name) for each in self._module.datatypes}
+        margin, taken = (
+            " " * indent,
+            {class_name(datatype.name) for datatype in self._module.datatypes},
+        )
         for field in fields:
             name = free_name(field_name(field.name), taken)
             taken.add(name)
@@ -178,10 +183,10 @@ class _Writer:
             yield f"    bcs_takes = ({', '.join(map(str, held))}{comma})"
 
     def _codec_names(self, parameters: Sequence[TypeParameter]) -> list[str]:
-        """What the codecs of type arguments are called in `bcs`."""
+        """Return the names of the type arguments' codecs in `bcs`."""
         names: list[str] = []
-        for each in parameters:
-            names.append(unused(f"of_{each.name.lower()}", names))
+        for parameter in parameters:
+            names.append(unused(f"of_{parameter.name.lower()}", names))
         return names
 
     def _codec(
@@ -191,7 +196,7 @@ class _Writer:
         own: str,
         marker: str,
     ) -> Iterator[str]:
-        """The attribute `bcs`, or what makes it of the codecs of type arguments."""
+        """Yield the attribute `bcs`, or the function that builds it from codecs."""
         bcs = self._scope.codecs()
         held = held_parameters(parameters)
         if not held:
@@ -208,7 +213,7 @@ class _Writer:
         returned = f" -> {bcs}.Codec[{own}]"
         definition = Group("def bcs", "()", given, returned, is_definition=True)
         yield from lines_of(definition, 4, after=":")
-        yield '        """The codec, by those of the type arguments."""'
+        yield '        """Return the codec, given the codecs of the type arguments."""'
         yield from lines_of(codec, 8, "return ")
 
     # --- Enums
@@ -219,14 +224,14 @@ class _Writer:
         codecs = tuple(self._variant_codec(enum, variant) for variant in enum.variants)
         codec = call(f"{self._scope.codecs()}.choice", Text(enum.name), *codecs)
         order = [variables[place] for place in variant_parameters(enum)]
-        # Plain, for an enum may be called as its variants are, or `Variant`.
+        # Unqualified, because an enum may have the name of a variant, or `Variant`.
         own = f"Variant[{', '.join(order)}]" if order else "Variant"
         kinds = Sum(tuple(self._variant_type(enum, variant) for variant in enum.variants))
         return [
             f"class {name}({self._scope.use('MoveEnum')}):",
             *docstring(enum.doc or f"The Move enum `{self._module.name}::{enum.name}`.", 4),
             "",
-            *(line for each in enum.variants for line in self._variant(enum, each)),
+            *(line for variant in enum.variants for line in self._variant(enum, variant)),
             *lines_of(kinds, 4, f"Variant: {self._scope.use('TypeAlias')} = "),
             "",
             *self._identity(enum.name, held),
@@ -260,7 +265,7 @@ class _Writer:
 
 
 def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
-    """Return the names with underscores behind those that are taken; add them to `taken`.
+    """Return the names, with underscores after those that are taken; add them to `taken`.
 
     In Move, a struct, a constant, and a function of one module may share a name.
     """
@@ -272,24 +277,24 @@ def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
 
 
 def _inner_names(module: ModuleContents) -> Iterator[str]:
-    """What the classes of a module have inside."""
+    """Yield the names inside the classes of a module."""
     variants = [variant for enum in module.enums for variant in enum.variants]
-    yield from (variant_name(each.name) for each in variants)
+    yield from (variant_name(variant.name) for variant in variants)
     holders: list[StructContents | VariantContents] = [*module.structs, *variants]
-    for each in holders:
-        yield from (field_name(field.name) for field in each.fields)
+    for holder in holders:
+        yield from (field_name(field.name) for field in holder.fields)
 
 
 def _type_variables(module: ModuleContents, defined: Collection[str]) -> dict[str, str]:
-    """Type parameters by name, and what their type variables are called.
+    """Return the names of the type variables by type parameter.
 
-    They are not called as fields and variants, which would hide them inside of their classes.
+    They differ from fields and variants, which would hide them inside of their classes.
     """
     taken = {*defined, *_inner_names(module)}
     found: dict[str, str] = {}
-    for each in module.datatypes:
-        for place in held_parameters(each.type_parameters):
-            name = each.type_parameters[place].name
+    for datatype in module.datatypes:
+        for place in held_parameters(datatype.type_parameters):
+            name = datatype.type_parameters[place].name
             if name not in found:
                 found[name] = free_name(function_name(name), taken)
                 taken.add(found[name])

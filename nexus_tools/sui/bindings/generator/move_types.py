@@ -1,4 +1,4 @@
-"""Types as signatures and fields have them, with names in place of indices."""
+"""Types of signatures and fields, with names in place of indices."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,13 +30,13 @@ class Reference(Struct, frozen=True):
 
 
 class Parameter(Struct, frozen=True):
-    """The type parameter at a place."""
+    """The type parameter at an index."""
 
     index: int
 
 
 class Named(Struct, frozen=True):
-    """A struct or an enum with its type arguments; `takes` are the places of those not phantom."""
+    """A struct or an enum with type arguments; `takes` are the indices of non-phantom ones."""
 
     address: Address
     module: str
@@ -47,12 +47,12 @@ class Named(Struct, frozen=True):
 
     @property
     def id(self) -> tuple[Address, str, str]:
-        """What names it."""
+        """The address, module and name of the type."""
         return self.address, self.module, self.name
 
     @property
     def held(self) -> tuple["MoveType", ...]:
-        """The type arguments of which there may be values inside."""
+        """The type arguments whose values the type may contain."""
         return tuple(self.arguments[place] for place in self.takes)
 
 
@@ -61,7 +61,7 @@ MoveType = str | Vector | Reference | Parameter | Named
 
 
 def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
-    """A type of a module with the names that it has there."""
+    """Return a type of a module with names in place of its indices."""
     if isinstance(token, VectorToken):
         return Vector(named_types(module, token.element))
     if isinstance(token, ReferenceToken):
@@ -72,13 +72,17 @@ def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
         return token
     address, module_name, name = module.datatype_id(token.handle)
     handle = module.datatype_handles[token.handle]
-    takes = [at for at, each in enumerate(handle.type_parameters) if not each.is_phantom]
-    arguments = tuple(named_types(module, each) for each in token.type_arguments)
+    takes = [
+        at
+        for at, type_parameter in enumerate(handle.type_parameters)
+        if not type_parameter.is_phantom
+    ]
+    arguments = tuple(named_types(module, type_argument) for type_argument in token.type_arguments)
     return Named(Address(address), module_name, name, arguments, tuple(takes), handle.abilities)
 
 
 def held_types(move_type: MoveType) -> Iterator[Named]:
-    """The structs and enums of which a value of this type is made, as far as the type tells."""
+    """Yield the structs and enums that values of this type contain, as far as the type shows."""
     if isinstance(move_type, Vector):
         yield from held_types(move_type.element)
     elif isinstance(move_type, Named):
@@ -88,7 +92,7 @@ def held_types(move_type: MoveType) -> Iterator[Named]:
 
 
 def used_parameters(move_types: Sequence[MoveType]) -> set[int]:
-    """The type parameters that values of these types contain."""
+    """Return the type parameters that values of these types contain."""
     found: set[int] = set()
     for move_type in move_types:
         if isinstance(move_type, Parameter):
@@ -101,7 +105,7 @@ def used_parameters(move_types: Sequence[MoveType]) -> set[int]:
 
 
 def move_text(move_type: MoveType, parameters: Sequence[str]) -> str:
-    """The type as Move sources write it, without modules: `&mut Coin<T>`."""
+    """Return the type in Move syntax, without modules: `&mut Coin<T>`."""
     if isinstance(move_type, Reference):
         mutable = "mut " if move_type.mutable else ""
         return f"&{mutable}{move_text(move_type.target, parameters)}"
@@ -111,5 +115,5 @@ def move_text(move_type: MoveType, parameters: Sequence[str]) -> str:
         return parameters[move_type.index]
     if isinstance(move_type, str):
         return move_type
-    arguments = ", ".join(move_text(each, parameters) for each in move_type.arguments)
+    arguments = ", ".join(move_text(argument, parameters) for argument in move_type.arguments)
     return f"{move_type.name}<{arguments}>" if arguments else move_type.name

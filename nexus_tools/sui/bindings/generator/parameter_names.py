@@ -1,4 +1,4 @@
-"""What the parameters of a function are called."""
+"""The names of a function's parameters."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ _OF_PRIMITIVES = {"bool": "flag", "address": "address"}
 
 
 def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[str, ...]:
-    """A name for each: that of the source, or one after the type where there is none."""
+    """Return a name for each parameter: from the source, or derived from its type."""
     names: list[str] = []
     for move_type, word in zip(types, written, strict=True):
         is_named = word.lstrip("_")[:1].isalpha() and word != "self"
@@ -27,13 +27,13 @@ def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[
 
 
 def unused(name: str, names: Collection[str]) -> str:
-    """The name, or one with the first number that makes it another than `names`."""
+    """Return the name, with a number after it if it is in `names`."""
     numbered = (f"{name}_{number}" for number in count(2))
-    return next(each for each in chain([name], numbered) if each not in names)
+    return next(candidate for candidate in chain([name], numbered) if candidate not in names)
 
 
 def snake(name: str) -> str:
-    """`LeaderCap` is `leader_cap`, `TLPCoin` is `tlp_coin`."""
+    """Return the name in snake case: `LeaderCap` is `leader_cap`, `TLPCoin` is `tlp_coin`."""
     return _WORD_BEGINS.sub("_", name).lower()
 
 

@@ -1,4 +1,4 @@
-"""Which packages are generated, and where: the asked one, others in folders inside of its own."""
+"""The plan of a generation: the requested package, and others in folders inside its own."""
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -25,10 +25,10 @@ from nexus_tools.sui.types.address import Address
 
 
 class PackageSource(Struct, frozen=True):
-    """A package to generate: its module files, and its sources as path -> text if there are any.
+    """A package to generate: its module files, and its sources, if any, as path -> text.
 
-    `origin` says where it comes from, for the header of what is generated; `dependencies` are the
-    packages that it was compiled with, by their names.
+    `origin` says where it comes from, for the header of the generated files. `dependencies` are the
+    packages that it was compiled with, by name.
     """
 
     origin: str
@@ -38,7 +38,7 @@ class PackageSource(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """A package with the folder that its bindings are in; that of the asked one is empty."""
+    """A package with the folder of its bindings; the requested package's folder is empty."""
 
     folder: str
     origin: str
@@ -47,35 +47,35 @@ class Place(Struct, frozen=True):
 
     @property
     def is_framework(self) -> bool:
-        """Whether all networks have it at this address."""
+        """Whether all networks have the package at this address."""
         return self.address in FRAMEWORK_NAMES
 
     def defines(self, named: Named) -> bool:
-        """Whether a type is of this package.
+        """Return whether the package defines a type.
 
-        Compilers may give the address 0x0 to several packages that are not published yet.
+        A compiler may give the address 0x0 to several unpublished packages.
         """
         return named.address == self.address and self.definition(named) is not None
 
     def definition(self, named: Named) -> StructContents | EnumContents | None:
-        """Return what defines a type, by the names of its module and its own."""
+        """Return the definition of a type, by its module and name."""
         found = (module.definition(named) for module in self.modules if module.name == named.module)
         return next(found, None)
 
 
 class Plan(Struct, frozen=True):
-    """All packages, the asked one first."""
+    """All packages, the requested one first."""
 
     places: tuple[Place, ...]
 
     def place_of(self, address: Address) -> Place:
-        """The package with an address."""
+        """Return the package at an address."""
         return next(place for place in self.places if place.address == address)
 
     def definition(self, named: Named) -> StructContents | EnumContents:
-        """What defines a type."""
+        """Return the definition of a type."""
         found = self.place_of(named.address).definition(named)
-        assert found is not None  # the plan would not have been made
+        assert found is not None  # `make_plan` checks this
         return found
 
 
@@ -84,10 +84,10 @@ def make_plan(
 ) -> Plan:
     """Decide what is generated.
 
-    Of the framework those types are that the others are made of; `framework` gives its modules.
-    Raises `types_not_generated` if a type of yet another package is met.
+    Only the framework types that the other types contain are included; `framework` returns its
+    modules. Raises `types_not_generated` if a type of another package is used.
     """
-    places = [_place("", package), *(_place(name, each) for name, each in along.items())]
+    places = [_place("", package), *(_place(name, source) for name, source in along.items())]
     taken = {module_name(module.name) for module in places[0].modules}
     _check_folders(places[1:], taken)
     ours = {place.address for place in places}
@@ -95,8 +95,8 @@ def make_plan(
         raise UsageError(
             "package_twice",
             "two of the packages have the same address in their bytecode",
-            hint="name one that the package depends on without its folder: --with NAME; others"
-            " have to be published, and named by their ids",
+            hint="pass a dependency of the package by name only: --with NAME; publish other"
+            " packages, and pass their IDs",
         )
     held = [named for place in places for module in place.modules for named in module.held()]
     taken |= {place.folder for place in places}
@@ -118,8 +118,8 @@ def _place(folder: str, package: PackageSource) -> Place:
     if len(found) != 1:
         raise UsageError(
             "package_ambiguous",
-            f"{package.origin} has the modules of {len(found)} packages",
-            hint="give the modules of one package, and the others by --with",
+            f"{package.origin} has modules of {len(found)} packages, expected one",
+            hint="pass the modules of one package, and other packages by --with",
         )
     ((address, modules),) = found.items()
     _check_names(package.origin, modules)
@@ -132,7 +132,7 @@ def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(
-            "module_twice", f"{origin} has two modules of the same name: {', '.join(twice)}"
+            "module_twice", f"{origin} has several modules of the same name: {', '.join(twice)}"
         )
 
 
@@ -141,9 +141,9 @@ def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
         if place.folder in taken or not is_importable(place.folder):
             raise UsageError(
                 "bindings_name_taken",
-                f"bindings cannot be in a folder {place.folder!r}: it is the name of a module,"
-                " or none that Python can import",
-                hint="give the package another name: --with NAME=...",
+                f"bindings cannot be in a folder {place.folder!r}: the name is taken by a module"
+                " or cannot be imported",
+                hint="use another name for the package: --with NAME=...",
             )
 
 
@@ -162,8 +162,12 @@ def _is_missing(named: Named, places: Sequence[Place]) -> bool:
 def _not_generated(
     missing: Collection[Named], dependencies: Mapping[str, PackageSource]
 ) -> ValidationError:
-    """Packages that are published nowhere are named, for their addresses are made up."""
-    names = {_address(each): name for name, each in dependencies.items() if each.modules}
+    """Return the error for missing packages; it names unpublished ones."""
+    names = {
+        _address(dependency): name
+        for name, dependency in dependencies.items()
+        if dependency.modules
+    }
     found = sorted({names[named.address] for named in missing if named.address in names})
     ways = [f"--with {name if is_importable(name) else f'NAME={name}'}" for name in found]
     if any(named.address not in names for named in missing):
@@ -171,8 +175,8 @@ def _not_generated(
     types = sorted({_text(named, names) for named in missing})
     return ValidationError(
         "types_not_generated",
-        f"fields have types of other packages: {', '.join(types)}",
-        hint=f"generate their packages, too: {' '.join(ways)}",
+        f"fields use types of other packages: {', '.join(types)}",
+        hint=f"also generate their packages: {' '.join(ways)}",
         details={"types": types},
     )
 

@@ -1,4 +1,4 @@
-"""The names of one generated module: what it defines, and what it imports for that."""
+"""The names of one generated module: its definitions, and its imports."""
 
 from collections.abc import Iterable
 
@@ -16,10 +16,10 @@ _STANDARD = {
 
 
 class Scope:
-    """Gives the names that a module may use for what it imports, and remembers that it does.
+    """An allocator of import names, which records the imports of a module.
 
-    A name that the module defines itself is imported with an underscore in front. So are modules:
-    no Move name begins with one, but for type parameters.
+    A name that the module defines itself is imported with a leading underscore. So are modules:
+    only type parameters among Move names start with one.
     """
 
     def __init__(self, defined: Iterable[str]) -> None:
@@ -27,36 +27,36 @@ class Scope:
         self._locals: dict[tuple[str, str], str] = {}
 
     def use(self, name: str) -> str:
-        """A class or a type of the standard library or of what bindings are made of."""
+        """Import a class or a type of the standard library or of the bindings runtime."""
         local = f"_{name}" if name in self._defined else name
         return self._imported(_STANDARD.get(name, _RUNTIME), name, local)
 
     def codecs(self) -> str:
-        """The module of codecs."""
+        """Import the module of codecs."""
         return self._imported(_RUNTIME, "codecs", "_bcs")
 
     def inputs(self) -> str:
-        """The module of inputs."""
+        """Import the module of inputs."""
         return self._imported(_RUNTIME, "inputs", "_inputs")
 
     def base(self, path: str) -> str:
-        """A class of a user, `package.module:Class`, from which a generated one inherits."""
+        """Import a user's base class, `package.module:Class`."""
         module, _, name = path.partition(":")
         return self._imported(module, name, f"_{name}")
 
     def sibling(self, parent: str, name: str, local: str) -> str:
-        """Another generated module, from `parent`: `.`, `.token`, `..` or `..token`."""
+        """Import another generated module from `parent`: `.`, `.token`, `..` or `..token`."""
         return self._imported(parent, name, local)
 
     def _imported(self, origin: str, name: str, local: str) -> str:
-        """What is imported is called the same wherever it is used."""
+        """Record an import; it has the same local name wherever it is used."""
         key = origin, name
         if key not in self._locals:
             self._locals[key] = unused(local, {*self._defined, *self._locals.values()})
         return self._locals[key]
 
     def import_lines(self) -> list[str]:
-        """The import statements, as formatters sort them."""
+        """Return the import statements, sorted as formatters do."""
         relative = {origin for origin in self._origins() if origin.startswith(".")}
         sections = [
             sorted(origin for origin in self._origins() if origin in _STANDARD.values()),
@@ -72,7 +72,7 @@ class Scope:
         return {origin for origin, _ in self._locals}
 
     def _of(self, origin: str) -> list[str]:
-        """One statement for all names that stay, and one for each that does not."""
+        """Return one statement for all unchanged names, and one for each renamed import."""
         from_here = sorted(
             (name, local) for (where, name), local in self._locals.items() if where == origin
         )

@@ -1,7 +1,7 @@
-"""Rules of the bytecode verifier on which the generator relies.
+"""Rules of the bytecode verifier that the generator relies on.
 
-Networks publish only verified modules. A file, or a node that is not honest, may give others, of
-which no code must be made.
+Networks publish only verified modules. A file, or a dishonest node, may provide other modules, for
+which the generator must not write code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def check_types(module: CompiledModule) -> None:
     """Check the types in the fields and signatures of a module. Raises `module_malformed`."""
     for definition in _datatypes(module):
         parameters = module.datatype_handles[definition.handle].type_parameters
-        held = [place for place, each in enumerate(parameters) if not each.is_phantom]
+        held = [place for place, parameter in enumerate(parameters) if not parameter.is_phantom]
         for token in _field_types(definition):
             if _has(token, SIGNER):
                 raise _malformed(module, "a field holds a signer")
@@ -42,7 +42,7 @@ def check_types(module: CompiledModule) -> None:
 
 
 def takes_signer(module: CompiledModule, parameters: int) -> bool:
-    """Return whether a signature has a signer, which no transaction can give."""
+    """Return whether a signature has a signer, which no transaction can pass."""
     return any(_has(token, SIGNER) for token in module.signatures[parameters])
 
 
@@ -55,33 +55,35 @@ def _field_types(definition: StructDefinition | EnumDefinition) -> Iterator[Sign
     if isinstance(definition, StructDefinition):
         yield from (field.type for field in definition.fields or ())
     else:
-        yield from (field.type for each in definition.variants for field in each.fields)
+        yield from (field.type for variant in definition.variants for field in variant.fields)
 
 
 def _has(token: SignatureToken, kind: SignatureToken) -> bool:
-    return any(each == kind for each in preorder(token))
+    return any(part == kind for part in preorder(token))
 
 
 def _check(module: CompiledModule, token: SignatureToken, parameters: int) -> None:
     """Check a type that is not a reference."""
-    for each in preorder(token):
-        if isinstance(each, ReferenceToken):
+    for part in preorder(token):
+        if isinstance(part, ReferenceToken):
             raise _malformed(module, "a type holds a reference")
-        if isinstance(each, TypeParameterToken) and each.index >= parameters:
+        if isinstance(part, TypeParameterToken) and part.index >= parameters:
             raise _malformed(module, "a type names a type parameter that does not exist")
-        if isinstance(each, DatatypeToken):
-            handle = module.datatype_handles[each.handle]
-            if len(each.type_arguments) != len(handle.type_parameters):
+        if isinstance(part, DatatypeToken):
+            handle = module.datatype_handles[part.handle]
+            if len(part.type_arguments) != len(handle.type_parameters):
                 raise _malformed(module, "a type has the wrong number of type arguments")
-            address, module_name, name = module.datatype_id(each.handle)
+            address, module_name, name = module.datatype_id(part.handle)
             known = KNOWN.get((Address(address), module_name, name))
             held = (at for at, one in enumerate(handle.type_parameters) if not one.is_phantom)
             if known is not None and not {*known.takes} <= {*held}:
-                raise _malformed(module, "a type of the framework is not declared as it is there")
+                raise _malformed(
+                    module, "a framework type differs from its declaration in the framework"
+                )
 
 
 def _check_held(module: CompiledModule, token: SignatureToken, held: Sequence[int]) -> None:
-    """Check that phantom type parameters are only in the places of phantom ones."""
+    """Check that phantom type parameters are used only as phantom type arguments."""
     if isinstance(token, TypeParameterToken) and token.index not in held:
         raise _malformed(module, "a field holds a phantom type parameter")
     if isinstance(token, VectorToken):

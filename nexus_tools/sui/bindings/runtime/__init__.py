@@ -1,4 +1,7 @@
-"""What generated bindings are made of: they import nothing else."""
+"""The runtime of generated bindings, which import nothing else.
+
+`values.py` has the base classes, `inputs.py` the arguments of calls, and `types.py` the decoder.
+"""
 
 from nexus_tools.sui.bindings.runtime.inputs import ObjectInput
 from nexus_tools.sui.bindings.runtime.package import Package

@@ -1,4 +1,4 @@
-"""The codecs that bindings put together."""
+"""The codecs that bindings compose."""
 
 from typing import Any
 
@@ -52,10 +52,10 @@ coin, collection, field = Coin.bcs, Collection.bcs, Field.bcs
 
 
 def map_of(key: Codec[Any], value: Codec[Any]) -> Codec[tuple[tuple[Any, Any], ...]]:
-    """Codec of a `VecMap`: its pairs in their order."""
+    """Return the codec of a `VecMap`: its pairs in order."""
     return vector(record((key, value)))
 
 
 def wrapped(name: Codec[Any]) -> Codec[Any]:
-    """Codec of the name of a dynamic object field: its wrapper has nothing else in it."""
+    """Return the codec of a dynamic object field's name: its wrapper has no other field."""
     return name

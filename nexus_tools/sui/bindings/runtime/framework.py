@@ -1,4 +1,4 @@
-"""The types of the framework that need no generated classes."""
+"""The framework types that need no generated classes."""
 
 from collections.abc import Mapping
 
@@ -20,11 +20,11 @@ from nexus_tools.sui.types.type_tag import (
 
 
 class Known(Struct, frozen=True):
-    """How values of a type stand in Python.
+    """The Python representation of a framework type.
 
-    `python` is the annotation, with `{0}` for that of the first type argument and `{imported}` for
-    the class `imported`. `codec` is the name in `codecs`; it is made of those of the type arguments
-    at the places `takes`.
+    `python` is the annotation, with `{0}` for the first type argument's annotation and `{imported}`
+    for the class `imported`. `codec` is a name in `codecs`; it is built from the codecs of the type
+    arguments at the indices `takes`.
     """
 
     python: str

@@ -1,6 +1,6 @@
-"""How the values that a caller gives become arguments of a Move call.
+"""Conversion of a caller's values to arguments of a Move call.
 
-What is an argument already, such as the result of an earlier call, is taken as it is.
+A value that is already an argument, such as the result of an earlier call, is used unchanged.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import Primitive, TypeTag, VectorTag
 
 ObjectInput = Address | Argument
-"""An object by its id, or one that an earlier command of the transaction gives."""
+"""An object ID, or the result of an earlier command of the transaction."""
 
 _ARGUMENTS = (GasCoin, InputArgument, Result, NestedResult)
 _BYTES = VectorTag(Primitive.U8)
@@ -64,46 +64,46 @@ __all__ = [
 
 
 def changed(builder: TransactionBuilder, value: ObjectInput) -> Argument:
-    """An object that the call changes or takes."""
+    """Return an object that the call changes or consumes."""
     return builder.object(value, mutable=True) if isinstance(value, Address) else value
 
 
 def read(builder: TransactionBuilder, value: ObjectInput) -> Argument:
-    """An object that the call only reads: shared ones are read by any number at once."""
+    """Return an object that the call only reads; shared ones can be read concurrently."""
     return builder.object(value, mutable=False) if isinstance(value, Address) else value
 
 
 def received(builder: TransactionBuilder, value: ObjectReference | Argument) -> Argument:
-    """An object that was sent to another object."""
+    """Return an object that was sent to another object."""
     if isinstance(value, ObjectReference):
         return builder.resolved(ReceivingObject(value))
     return value
 
 
 def pure(builder: TransactionBuilder, codec: Codec[Any], value: Any) -> Argument:
-    """A value that is no object."""
+    """Return a value that is not an object."""
     return value if isinstance(value, _ARGUMENTS) else builder.pure(codec, value)
 
 
 def data(builder: TransactionBuilder, value: bytes | Argument) -> Argument:
-    """A `vector<u8>` of any length."""
+    """Return a `vector<u8>` of any length."""
     return value if isinstance(value, _ARGUMENTS) else builder.byte_vector(value)
 
 
 def data_list(builder: TransactionBuilder, value: Sequence[bytes] | Argument) -> Argument:
-    """A `vector<vector<u8>>` of any length."""
+    """Return a `vector<vector<u8>>` of any length."""
     if isinstance(value, _ARGUMENTS):
         return value
-    return builder.make_move_vec([builder.byte_vector(each) for each in value], _BYTES)
+    return builder.make_move_vec([builder.byte_vector(element) for element in value], _BYTES)
 
 
 def text(builder: TransactionBuilder, value: str | Argument) -> Argument:
-    """A `std::string::String` of any length."""
+    """Return a `std::string::String` of any length."""
     return _text(builder, value, "string", "utf8")
 
 
 def ascii_text(builder: TransactionBuilder, value: str | Argument) -> Argument:
-    """A `std::ascii::String` of any length."""
+    """Return a `std::ascii::String` of any length."""
     return _text(builder, value, "ascii", "string")
 
 
@@ -123,7 +123,7 @@ def objects(
     values: Sequence[ObjectInput] | Argument,
     element: TypeTag | None,
 ) -> Argument:
-    """A vector of objects that the call takes."""
+    """Return a vector of objects that the call consumes."""
     if isinstance(values, _ARGUMENTS):
         return values
     return elements(builder, [changed(builder, value) for value in values], element)
@@ -132,15 +132,14 @@ def objects(
 def elements(
     builder: TransactionBuilder, values: Sequence[Argument] | Argument, element: TypeTag | None
 ) -> Argument:
-    """A vector of what earlier commands give; only an empty one needs the type of its elements."""
+    """Return a vector of earlier results; only an empty one needs the type of its elements."""
     if isinstance(values, _ARGUMENTS):
         return values
     if not values and element is None:
         raise ValidationError(
             "element_type_unknown",
-            "the vector is empty, and the call does not know where the type of its elements is"
-            " published",
-            hint="make the empty vector with `builder.make_move_vec([], TYPE_TAG)`, and give the"
-            " result; bindings of the type give its tag: `Class.type_tag(its_package)`",
+            "the vector is empty, and the package of its element type is unknown published",
+            hint="create it with `builder.make_move_vec([], TYPE_TAG)`, and pass the"
+            " result; the type's bindings return the tag: `Class.type_tag(its_package)`",
         )
     return builder.make_move_vec(values, element)

@@ -1,71 +1,71 @@
-"""What Move names are called in Python: the same, or with an underscore behind them.
+"""Python names of Move declarations: the same, or with a trailing underscore.
 
-What is generated uses names of its own, and none from Move may hide them. Of those with an
-underscore behind them already each gets one more, so that no two names become the same.
+Generated code uses names of its own, which Move names must not hide. A name that already has a
+trailing underscore gets another one, so that no two names become equal.
 """
 
 from collections.abc import Collection
 from keyword import iskeyword
 
 ERRORS = "ERRORS"
-"""What a module calls its errors, or with underscores behind it if it has that name otherwise."""
+"""The name of a module's errors; it gets trailing underscores if the module uses the name."""
 
 TYPES = "TYPES"
-"""What a package calls the types that it has classes for."""
+"""The name of the types that a package has classes for."""
 
 _ANNOTATIONS = frozenset({"bool", "bytes", "int", "str", "tuple"})
 _MEMBERS = frozenset({"bcs", "bcs_takes", "move_name", "staticmethod", "type_tag"})
-# msgspec knows class variables by this word, so that it cannot be imported under another name.
+# msgspec recognizes class variables by this name, so it cannot be imported under another one.
 _MODULE_LEVEL = _ANNOTATIONS | {"ClassVar", "annotations", "staticmethod"}
-# The classes inside of an enum hide these from those that follow.
+# The classes inside an enum hide these names from later classes.
 _VARIANTS = _MEMBERS | {"Generic", "MoveVariant", "TypeAlias", "Variant"}
 _PARAMETERS = frozenset({"builder", "package"})
-# Python gives names that begin with two underscores a meaning of their own, or mangles them in
-# classes; no name has a meaning, nor is mangled, that ends with these.
+# Python gives names that start with two underscores a special meaning, or mangles them in
+# classes. Names that end with these suffixes are not affected.
 _AFTER_DUNDER = "____"
 
 
 def class_name(name: str) -> str:
-    """The class of a struct or an enum. `Variant` is what an enum calls all of its."""
+    """Return a struct's or an enum's class name. `Variant` is the union of an enum's variants."""
     return _behind(name, _MODULE_LEVEL)
 
 
 def error_name(name: str) -> str:
-    """The constant of an error."""
+    """Return the constant name of an error."""
     return _behind(name, _MODULE_LEVEL)
 
 
 def variant_name(name: str) -> str:
-    """The class of a variant."""
+    """Return the class name of a variant."""
     return _behind(name, _VARIANTS, is_taken=name.startswith("_"))
 
 
 def module_name(name: str) -> str:
-    """The file of a module."""
+    """Return the file name of a module."""
     return _behind(name, {TYPES})
 
 
 def is_importable(folder: str) -> bool:
-    """Whether Python can import a package from a folder of this name."""
+    """Return whether Python can import a package from a folder of this name."""
     return folder.isidentifier() and module_name(folder) == folder
 
 
 def field_name(name: str) -> str:
-    """A field. It would hide what has its name from the annotations of fields that follow.
+    """Return the name of a field; it must not hide a name in the annotations of later fields.
 
-    Those are made of classes, which begin with capitals, of modules, which begin with an
-    underscore, and of a few words.
+    Annotations consist of classes, which start with a capital, of modules, which start with an
+    underscore, and of a few other names.
     """
     return _behind(name, _ANNOTATIONS | _MEMBERS, is_taken=not name[0].islower())
 
 
 def function_name(name: str) -> str:
-    """A function."""
+    """Return the name of a function."""
     return _behind(name, _MODULE_LEVEL)
 
 
 def parameter_name(name: str) -> str:
-    """A parameter; with a capital it would hide a class from the function."""
+    """Return the name of a parameter; a capital would hide a class from the function."""
     plain = name.lstrip("_")
     if not plain[:1].isalpha():
         plain = f"value{plain}"
@@ -73,7 +73,7 @@ def parameter_name(name: str) -> str:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name with as many underscores behind it as make it another than those `taken`."""
+    """Return the name with as many trailing underscores as it needs to differ from `taken`."""
     while name in taken:
         name += "_"
     return name

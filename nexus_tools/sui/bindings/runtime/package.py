@@ -1,4 +1,4 @@
-"""A published package: what calls name, and what types name."""
+"""Published packages: the IDs that calls and types name."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,14 +14,15 @@ _NONE: Mapping[str, Address] = MappingProxyType({})
 
 
 class Package(Struct, frozen=True):
-    """A package as it is published on one network.
+    """A package as published on one network.
 
-    Calls go to `id`, its newest version. Types are named by the version that first defined them:
-    `original_id`, the first one, or for those that came later what `origins` says, by
+    Calls name `id`, its newest version. Types name the version that first defined them:
+    `original_id`, the first version, or for later types the version in `origins`, by
     `module::Name`.
 
-    After two upgrades, 0xC of 0xA say, calls go to 0xC; a struct of the first version is
-    0xA::m::Old, and one that the second version 0xB added is 0xB::m::New: `origins` has it.
+    For example, 0xA was upgraded to 0xB and then to 0xC. Calls name 0xC. A struct of the first
+    version is 0xA::m::Old. A struct that the second version added is 0xB::m::New, which is in
+    `origins`.
     """
 
     id: Address
@@ -30,13 +31,13 @@ class Package(Struct, frozen=True):
 
     @classmethod
     def at(cls, package_id: Address) -> Self:
-        """A package that was never upgraded."""
+        """Return a package that was never upgraded."""
         return cls(package_id, package_id)
 
     @classmethod
     def of(cls, package: MovePackage) -> Self:
-        """A package as a node gives it, in whatever version it is."""
-        from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - for this alone
+        """Return a package from a node's package object of any version."""
+        from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - only needed for this error
 
         original_id = Address(deserialize(package.modules[0][1]).address)
         origins = {
@@ -47,12 +48,12 @@ class Package(Struct, frozen=True):
         return cls(package.id, original_id, origins)
 
     def type_tag(self, name: str, *type_arguments: TypeTag) -> StructTag:
-        """The type `module::Name` of the package."""
+        """Return the type `module::Name` of the package."""
         module, _, datatype = name.partition("::")
         address = self.origins.get(name, self.original_id)
         return StructTag(address, module, datatype, type_arguments)
 
     def name_of(self, tag: StructTag) -> str | None:
-        """`module::Name`, if the package defines this type."""
+        """Return `module::Name` if the package defines this type."""
         name = f"{tag.module}::{tag.name}"
         return name if tag.address == self.origins.get(name, self.original_id) else None

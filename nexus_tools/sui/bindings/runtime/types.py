@@ -1,4 +1,4 @@
-"""From the types of the chain to the classes of bindings."""
+"""The mapping from on-chain types to the classes of bindings."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -29,11 +29,11 @@ _PRIMITIVES: Mapping[TypeTag, Codec[Any]] = {
 
 
 class Types:
-    """The types that generated bindings have classes for: the Python package `root` has them.
+    """The types for which generated bindings have classes, in the Python package `root`.
 
-    `modules` are the names of the types by Move module, `events` those that are emitted, as
-    `module::Name`. `nested` are the packages generated along, whose bindings are in `root`, too,
-    with their ids where all networks have the same.
+    `modules` are the names of the types by Move module, and `events` the emitted types, as
+    `module::Name`. `nested` are the packages generated along with it, whose bindings are also in
+    `root`, with their IDs if all networks have the same.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Types:
         self.nested = dict(nested or {})
 
     def at(self, package: Package, **nested: Package) -> "Decoder":
-        """What decodes objects and events of a published package.
+        """Return the decoder of objects and events of a published package.
 
-        `nested` say where packages are published whose bindings were generated along. Raises
-        `type_unknown` for one that was not.
+        `nested` are the published packages whose bindings were generated along with it. Raises
+        `type_unknown` for any other package.
         """
         if not nested.keys() <= self.nested.keys():
             raise _unknown(", ".join(sorted(nested.keys() - self.nested.keys())))
@@ -68,14 +68,14 @@ class Types:
         return Decoder(known)
 
     def class_of(self, name: str) -> Any:
-        """The class of `module::Name`. Raises `type_unknown`."""
+        """Return the class of `module::Name`. Raises `type_unknown`."""
         if name not in self.names:
             raise _unknown(name)
         module, _, datatype = name.partition("::")
         return getattr(self._module(module), class_name(datatype))
 
     def error_of(self, module: str, abort_code: int) -> MoveError | None:
-        """Why a module aborts with a code; None if there are no words for it."""
+        """Return the reason for which a module aborts with a code, or None if it is unknown."""
         if module not in self.modules:
             return None
         errors = _errors(vars(self._module(module)))
@@ -90,38 +90,38 @@ class Types:
 
 
 class Decoder:
-    """Makes values of BCS bytes, by the types that the chain gives with them."""
+    """A decoder of BCS bytes by on-chain type."""
 
     def __init__(self, packages: Sequence[tuple[Types, Package]]) -> None:
         self._packages = packages
         self._codecs: dict[TypeTag, Codec[Any]] = dict(_PRIMITIVES)
 
     def __or__(self, other: "Decoder") -> "Decoder":
-        """What decodes the types of both."""
+        """Return a decoder of the types of both."""
         return Decoder([*self._packages, *other._packages])
 
     def event(self, event: Event) -> Any | None:
-        """An event as a value; None if it is of another package."""
+        """Return an event as a value, or None if another package defines it."""
         return self.value(event.type, event.contents) if self.knows(event.type) else None
 
     def object(self, value: Object | None) -> Any:
-        """An object as a value. Raises `object_unknown` if there is none, `type_unknown`."""
+        """Return an object as a value. Raises `object_unknown` for None, or `type_unknown`."""
         if value is None:
-            raise NotFoundError("object_unknown", "there is no object of this id to decode")
+            raise NotFoundError("object_unknown", "the object to decode does not exist")
         if not isinstance(value.data, MoveObject):
             raise ValidationError("object_is_package", f"{value.id} is a package, not an object")
         return self.value(value.data.type, value.data.contents)
 
     def value(self, tag: TypeTag, contents: bytes) -> Any:
-        """A value of a type. Raises `type_unknown`, or `bcs_invalid` for other bytes."""
+        """Return a value of a type. Raises `type_unknown`, or `bcs_invalid` for other bytes."""
         return self.codec(tag).decode(contents)
 
     def knows(self, tag: StructTag) -> bool:
-        """Whether one of the packages defines a type."""
+        """Return whether one of the packages defines a type."""
         return self._found(tag) is not None
 
     def codec(self, tag: TypeTag) -> Codec[Any]:
-        """The codec of a type. Raises `type_unknown`."""
+        """Return the codec of a type. Raises `type_unknown`."""
         codec = self._codecs.get(tag)
         if codec is None:
             codec = self._codecs[tag] = self._made(tag)
@@ -148,7 +148,7 @@ class Decoder:
         return codec
 
     def _found(self, tag: StructTag) -> Any | None:
-        """The class of a type."""
+        """Return the class of a type."""
         for types, package in self._packages:
             name = package.name_of(tag)
             if name in types.names:
@@ -157,14 +157,14 @@ class Decoder:
 
 
 def _errors(names: Mapping[str, Any]) -> tuple[MoveError, ...]:
-    """The errors of a module, which stand behind its own names of the kind."""
-    found = [each for name, each in names.items() if name.rstrip("_") == ERRORS]
-    return next((each for each in found if isinstance(each, tuple)), ())
+    """Return the errors of a module, stored under `ERRORS` with trailing underscores if taken."""
+    found = [value for name, value in names.items() if name.rstrip("_") == ERRORS]
+    return next((value for value in found if isinstance(value, tuple)), ())
 
 
 def _unknown(name: str) -> NotFoundError:
     return NotFoundError(
         "type_unknown",
-        f"there are no bindings for {name}",
-        hint="generate them with its package, and say where that is published",
+        f"bindings for {name} do not exist",
+        hint="generate them along with its package, and pass the published package",
     )

@@ -1,4 +1,4 @@
-"""What generated classes inherit from, and the values of the framework that all of them share."""
+"""The base classes of generated classes, and the framework values that all of them share."""
 
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -16,8 +16,8 @@ V = TypeVar("V")
 class MoveStruct(Struct, frozen=True):
     """A value of a Move struct. Its codec is `bcs`.
 
-    That of a generic struct is what `bcs` makes of the codecs of its type arguments: those at the
-    places `bcs_takes`, as phantom ones are in no value.
+    For a generic struct, `bcs` builds the codec from the codecs of the type arguments at the
+    indices `bcs_takes`. Phantom type arguments appear in no value.
     """
 
     move_name: ClassVar[str] = ""
@@ -25,14 +25,14 @@ class MoveStruct(Struct, frozen=True):
 
     @classmethod
     def type_tag(cls, package: Package, *type_arguments: TypeTag) -> StructTag:
-        """The struct's type, in a published package."""
+        """Return the struct's type in a published package."""
         return package.type_tag(cls.move_name, *type_arguments)
 
 
 class MoveEnum:
-    """A Move enum: the classes of its variants are inside, and `Variant` is any of them.
+    """A Move enum with the classes of its variants inside; `Variant` is their union.
 
-    Its codec is `bcs`, as that of a struct.
+    Its codec is `bcs`, as for a struct.
     """
 
     move_name: ClassVar[str] = ""
@@ -40,7 +40,7 @@ class MoveEnum:
 
     @classmethod
     def type_tag(cls, package: Package, *type_arguments: TypeTag) -> StructTag:
-        """The enum's type, in a published package."""
+        """Return the enum's type in a published package."""
         return package.type_tag(cls.move_name, *type_arguments)
 
 
@@ -51,8 +51,8 @@ class MoveVariant(Struct, frozen=True):
 class MoveError(Struct, frozen=True):
     """A reason for which a module aborts.
 
-    `code` is the number with which it does. An error marked `#[error]` aborts with the place of
-    its name among the constants of the bytecode: that is `constant`.
+    `code` is the abort code. An error marked `#[error]` aborts with the index of its name among the
+    constants of the bytecode: that is `constant`.
     """
 
     name: str
@@ -61,8 +61,8 @@ class MoveError(Struct, frozen=True):
     constant: int | None = None
 
     def is_of(self, abort_code: int) -> bool:
-        """Whether an abort is for this reason, by its code or by the number of its constant."""
-        from nexus_tools.sui.bytecode import clever_code  # noqa: PLC0415 - for this alone
+        """Return whether an abort code is this error's code or its constant's index."""
+        from nexus_tools.sui.bytecode import clever_code  # noqa: PLC0415 - only needed for this error
 
         clever = clever_code(abort_code)
         if clever is None:
@@ -73,7 +73,7 @@ class MoveError(Struct, frozen=True):
 
 
 class Coin(Struct, frozen=True):
-    """A `sui::coin::Coin`; the balance is in the smallest unit: MIST, for SUI."""
+    """A `sui::coin::Coin`; the balance is in the smallest unit: MIST for SUI."""
 
     id: Address
     balance: int
@@ -82,7 +82,7 @@ class Coin(Struct, frozen=True):
 
     @classmethod
     def type_tag(cls, coin_type: TypeTag) -> StructTag:
-        """The type of coins of this type."""
+        """Return the type of this kind of coin."""
         return coin_tag(coin_type)
 
 
@@ -96,9 +96,9 @@ class Collection(Struct, frozen=True):
 
 
 class Field(Struct, Generic[K, V], frozen=True):
-    """A `sui::dynamic_field::Field`: the object in which one entry of a collection is.
+    """A `sui::dynamic_field::Field`: the object that contains one entry of a collection.
 
-    The value of a dynamic object field is the id of the object.
+    The value of a dynamic object field is the ID of the object.
     """
 
     id: Address
@@ -107,6 +107,6 @@ class Field(Struct, Generic[K, V], frozen=True):
 
     @staticmethod
     def bcs(name: Codec[K], value: Codec[V]) -> "Codec[Field[K, V]]":
-        """Codec of entries, by those of their names and values."""
+        """Return the codec of entries, from the codecs of their names and values."""
         codec: Codec[Any] = struct(Field, ADDRESS, name, value)
         return codec

@@ -1,8 +1,8 @@
-"""Reading the body of a function: its instructions and jump tables.
+"""The parser of a function's body: its instructions and jump tables.
 
-What an instruction refers to is checked here, so that a reader of the module never meets an index
-without a row, a branch out of the code or a type parameter that the function does not have.
-`read_code` does so now, `unread_code` when the code is first asked for.
+It checks all operands. So code that uses the module never meets an index without a row, a branch
+out of the code, or a type parameter that the function does not have. `read_code` parses at once,
+`unread_code` at the first use of the code.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from nexus_tools.sui.bytecode.opcode import LITERAL_BYTES, OPERAND_KINDS, Opcode
 
 
 class _Function(Struct, frozen=True):
-    """What the operands of one function are checked against."""
+    """The properties of a function that its operands are checked against."""
 
     draft: Draft
     type_parameters: int
@@ -47,7 +47,7 @@ _Reader = Callable[[Cursor, _Function], int | VecOperand]
 
 
 def read_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
-    """The code of the function with this handle."""
+    """Return the code of the function with this handle."""
     function_handle = draft.function_handles[handle]
     local_types = cursor.index(len(draft.signatures), "signatures")
     type_parameters = len(function_handle.type_parameters)
@@ -72,7 +72,7 @@ def _read_instruction(cursor: Cursor, function: _Function) -> Instruction:
     elif number in _OPERANDS:
         instruction = Instruction(_OPCODES[number], _OPERANDS[number](cursor, function))
     else:
-        raise cursor.malformed(f"there is no instruction {number:#x}")
+        raise cursor.malformed(f"unknown instruction {number:#x}")
     if function.draft.version < _SINCE.get(number, 0):
         raise cursor.malformed(f"the instruction {instruction.opcode.name} needs a newer version")
     return instruction
@@ -89,16 +89,16 @@ def _read_jump_table(cursor: Cursor, function: _Function) -> JumpTable:
     enum = cursor.index(len(enums), "enum definitions")
     count = cursor.uleb(VARIANT_COUNT_MAX)
     if count != len(enums[enum].variants):
-        raise cursor.malformed("a jump table has not one branch for each variant")
+        raise cursor.malformed("a jump table does not have one branch for each variant")
     if cursor.byte() != FULL_JUMP_TABLE:
-        raise cursor.malformed("there is no such kind of jump table")
+        raise cursor.malformed("unknown kind of jump table")
     return JumpTable(enum, tuple([_branch(cursor, function) for _ in range(count)]))
 
 
 def _check_switches(
     cursor: Cursor, instructions: Sequence[Instruction], jump_tables: Sequence[JumpTable]
 ) -> None:
-    """Jump tables follow the code, so that the switches are only now comparable with them."""
+    """Check the switches, which is possible only after the jump tables that follow the code."""
     for instruction in instructions:
         if instruction.opcode is Opcode.VARIANT_SWITCH:
             assert isinstance(instruction.operand, int)
@@ -185,7 +185,7 @@ def _elements(cursor: Cursor, function: _Function) -> VecOperand:
     return VecOperand(_element(cursor, function), cursor.little_endian(8))
 
 
-# What reads an operand of each kind; a literal of how many bytes, its opcode says.
+# The parsers of operands by kind, except literals, whose size depends on the opcode.
 _READERS: dict[OperandKind, _Reader] = {
     OperandKind.BRANCH: _branch,
     OperandKind.JUMP_TABLE: _jump_table,
@@ -207,7 +207,7 @@ _OPERANDS: dict[int, _Reader] = {
     **{opcode: _literal(size) for opcode, size in LITERAL_BYTES.items()},
 }
 _OPCODES = {int(opcode): opcode for opcode in Opcode}
-# An instruction without an operand is one value for all its uses.
+# All uses of an instruction without an operand share one value.
 _PLAIN = {int(opcode): Instruction(opcode) for opcode in Opcode if opcode not in OPERAND_KINDS}
 _SINCE: dict[int, int] = {
     Opcode.LD_U16: VERSION_6,
@@ -220,7 +220,7 @@ _SINCE: dict[int, int] = {
 }
 
 
-# Code that is read later
+# Code that is parsed later
 
 _ULEB_GOES_ON = 0x80
 # VEC_PACK and VEC_UNPACK have an index, and a length of 8 bytes.
@@ -230,9 +230,10 @@ _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
 
 
 class UnreadCode:
-    """Stands for code until a field is asked for. What reading raises is `MalformedModule`.
+    """A placeholder for code that is parsed at the first access to a field.
 
-    Of a package few functions are ever called, and their bodies are the longest part of it.
+    Parsing may raise `MalformedModule`. Only a few functions of a package are ever called, and
+    their bodies are its longest part.
     """
 
     __slots__ = ("__dict__", "_read")
@@ -241,7 +242,7 @@ class UnreadCode:
         self._read = read
 
     def __getattr__(self, name: str) -> Any:
-        """A field that is not there yet: from now on all of them are."""
+        """Parse the code, set all fields, and return the requested one."""
         if name not in Code.__struct_fields__:
             raise AttributeError(name)
         code = self._read()
@@ -259,12 +260,12 @@ class UnreadCode:
 
 
 def unread_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
-    """The code of the function with this handle, of which only the end is looked for now."""
+    """Return the code of the function with this handle, of which only the end is found now."""
     start = cursor.position
     _skip(cursor, draft.version)
     end = cursor.position
-    unread = UnreadCode(lambda: read_code(Cursor(cursor.data, start, end), draft, handle))
-    return cast("Code", unread)  # it has the same fields, and is the same value
+    placeholder = UnreadCode(lambda: read_code(Cursor(cursor.data, start, end), draft, handle))
+    return cast("Code", placeholder)  # it has the same fields and equals the parsed code
 
 
 def _skip(cursor: Cursor, version: int) -> None:
@@ -286,7 +287,7 @@ def _skip_instructions(cursor: Cursor, count: int) -> None:
             position += 1 + _FIXED_BYTES.get(opcode, 0)
     except IndexError:
         position = len(data) + 1
-    cursor.take(position - cursor.position)  # raises if that is more than there is
+    cursor.take(position - cursor.position)  # raises an error past the end
 
 
 def _skip_jump_table(cursor: Cursor) -> None:

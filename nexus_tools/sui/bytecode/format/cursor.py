@@ -1,4 +1,4 @@
-"""Reading a part of a file without ever leaving it, and the one way in which that fails."""
+"""A cursor that reads a part of a file and never leaves it, and its error."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,8 +9,8 @@ _Item = TypeVar("_Item")
 _ULEB_BITS_MAX = 64
 
 
-class MalformedModule(Exception):  # noqa: N818 - it says what the bytes are
-    """Bytes that are no Move module; `offset` is where in the file that was noticed."""
+class MalformedModule(Exception):  # noqa: N818 - the name states the cause
+    """The bytes are not a valid Move module; `offset` is the location of the error in the file."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(f"{message} at byte {offset}")
@@ -29,11 +29,11 @@ class Cursor:
         self.end = end
 
     def malformed(self, message: str) -> MalformedModule:
-        """The error to raise at this position."""
+        """Return the error to raise at this position."""
         return MalformedModule(message, self.position)
 
     def byte(self) -> int:
-        """The next byte."""
+        """Read the next byte."""
         position = self.position
         if position >= self.end:
             raise self.malformed("the table ends too early")
@@ -41,7 +41,7 @@ class Cursor:
         return self.data[position]
 
     def take(self, size: int) -> bytes:
-        """The next `size` bytes."""
+        """Read the next `size` bytes."""
         position = self.position
         if size > self.end - position:
             raise self.malformed("the table ends too early")
@@ -49,14 +49,17 @@ class Cursor:
         return self.data[position : self.position]
 
     def little_endian(self, size: int) -> int:
-        """The next `size` bytes as an unsigned integer."""
+        """Read the next `size` bytes as an unsigned integer."""
         return int.from_bytes(self.take(size), "little")
 
     def uleb(self, maximum: int) -> int:
-        """The next ULEB128 integer, in its shortest form and not above `maximum`.
+        """Read the next ULEB128 integer, which must have its shortest form.
 
-        Seven bits to a byte, the lowest first; the highest bit says that another byte follows:
-        ac 02 is 0x2c + (2 << 7) = 300. 80 00 would be 0 in two bytes, and is refused.
+        It must be at most `maximum`. A byte has seven bits of the integer, the lowest first. Its
+        highest
+        bit is set if another byte follows: ac 02 is 0x2c + (2 << 7) = 300. 80 00 would be 0 in two
+        bytes,
+        and is rejected.
         """
         value = self.byte()
         if value >= 0x80:
@@ -76,16 +79,16 @@ class Cursor:
         raise self.malformed("an integer is longer than 64 bits")
 
     def index(self, count: int, table: str, maximum: int = TABLE_INDEX_MAX) -> int:
-        """The next integer as an index of a table with `count` rows."""
+        """Read the next integer as an index of a table with `count` rows."""
         value = self.uleb(maximum)
         if value >= count:
-            raise self.malformed(f"{table} has no row {value}: there are {count}")
+            raise self.malformed(f"{table} has no row {value}, only {count} rows")
         return value
 
     def repeat(self, maximum: int, read: Callable[["Cursor"], _Item]) -> tuple[_Item, ...]:
-        """A counted sequence of at most `maximum` items."""
+        """Read a counted sequence of at most `maximum` items."""
         return tuple([read(self) for _ in range(self.uleb(maximum))])
 
     def blob(self, maximum: int) -> bytes:
-        """A counted sequence of at most `maximum` bytes."""
+        """Read a counted sequence of at most `maximum` bytes."""
         return self.take(self.uleb(maximum))

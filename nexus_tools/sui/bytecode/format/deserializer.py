@@ -1,8 +1,8 @@
-"""From the bytes of a module file to a `CompiledModule`.
+"""The conversion of the bytes of a module file to a `CompiledModule`.
 
 Source: `move-binary-format`, `deserializer.rs` and `check_bounds.rs`. The tables are read in the
-order of their dependencies, so that each index is checked against its table where it is read, and
-the time is linear in the size of the file.
+order of their dependencies, so each index is checked against its table when it is read, and the
+time is linear in the size of the file.
 """
 
 from collections.abc import Callable
@@ -24,26 +24,27 @@ _ReadFunction = Callable[[Cursor, Draft], FunctionDefinition]
 def deserialize(data: bytes) -> CompiledModule:
     """Read a module file of version 5, 6 or 7.
 
-    Raises `MalformedModule`, and nothing else, for any bytes that are not exactly one module whose
-    indices all have a row.
+    Raises:
+        MalformedModule: The bytes are not exactly one module whose indices all have a row. No other
+            exception is raised.
     """
     module, end = deserialize_at(data, 0)
     if end != len(data):
-        raise MalformedModule("the file goes on after the module", end)
+        raise MalformedModule("the file continues after the module", end)
     return module
 
 
 def deserialize_published(data: bytes) -> CompiledModule:
-    """Read a module file that was read whole before, as a package is when it is published.
+    """Read a module file that was fully read before, for example when its package was published.
 
-    The code of a function is read when it is first asked for; what is wrong in there is found no
-    sooner. Raises `MalformedModule`.
+    The code of a function is parsed at its first use, so an error in it is found only then. Raises
+    `MalformedModule`.
     """
     return _Reading(data, read_header(data)).module(_read_function_without_code)
 
 
 def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
-    """Read the module that starts at `offset` of a larger file, and say where it ends.
+    """Read the module that starts at `offset` of a larger file, and return it with its end.
 
     Raises `MalformedModule`.
     """
@@ -52,15 +53,15 @@ def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
 
 
 def declared_types(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The name of a module, and of the structs and then the enums that it defines.
+    """Return the name of a module, and the names of its structs and then of its enums.
 
-    Nothing else of it is read, which takes a fraction of the time. Raises `MalformedModule`.
+    This does not read the rest, so it takes a fraction of the time. Raises `MalformedModule`.
     """
     return _Reading(data, read_header(data, 0)).declared_types()
 
 
 def own_address(data: bytes) -> bytes:
-    """The address that a module has, of 32 bytes; no more is read of it than its handles.
+    """Return the 32-byte address of a module, reading only its handles.
 
     Raises `MalformedModule`.
     """
@@ -116,8 +117,8 @@ class _Reading:
         draft, read = self._draft, self._rows
         structs = read(TableKind.STRUCT_DEFINITIONS, rows.read_struct_definition)
         enums = read(TableKind.ENUM_DEFINITIONS, rows.read_enum_definition)
-        rows_of_types = [each.handle for each in structs] + [each.handle for each in enums]
-        names = [draft.datatype_handles[row].name for row in rows_of_types]
+        rows_of_types = [row.handle for row in structs] + [row.handle for row in enums]
+        names = [draft.datatype_handles[handle].name for handle in rows_of_types]
         own_name = draft.module_handles[self._header.self_handle].name
         return draft.identifiers[own_name], tuple(draft.identifiers[name] for name in names)
 
@@ -145,7 +146,7 @@ class _Reading:
         draft.addresses = self._rows(TableKind.ADDRESSES, rows.read_address)
         draft.module_handles = self._rows(TableKind.MODULE_HANDLES, rows.read_module_handle)
         if self._header.self_handle >= len(draft.module_handles):
-            raise MalformedModule("the module has no handle of its own", self._header.end)
+            raise MalformedModule("the module has no handle for itself", self._header.end)
 
     def _read_datatypes(self) -> None:
         draft, read = self._draft, self._rows
@@ -175,9 +176,9 @@ class _Reading:
         )
 
     def _rows(self, kind: TableKind, read: Callable[[Cursor, Draft], _Row]) -> tuple[_Row, ...]:
-        """Every row of a table; a row that crosses the table's end is refused by the cursor."""
+        """Return all rows of a table; the cursor rejects a row that crosses the table's end."""
         cursor = self._header.cursor(self._data, kind)
-        found = []
+        rows_read = []
         while cursor.position < cursor.end:
-            found.append(read(cursor, self._draft))
-        return tuple(found)
+            rows_read.append(read(cursor, self._draft))
+        return tuple(rows_read)

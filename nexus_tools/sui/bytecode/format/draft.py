@@ -1,4 +1,4 @@
-"""A module while it is read: the tables so far, which later ones refer to."""
+"""A partially read module: the tables so far, which later ones refer to."""
 
 from collections.abc import Sequence
 
@@ -21,8 +21,8 @@ from nexus_tools.sui.bytecode.token import Signature
 class Draft(Struct):
     """The tables that indices are checked against, filled in the order of their dependencies.
 
-    `signature_arities[i]` is how many type parameters the code around signature `i` must have: one
-    more than the highest that occurs in it. With it a check does not walk the signature again.
+    `signature_arities[i]` is the number of type parameters that code needs to use signature `i`:
+    one more than the highest index in it. With it, a check does not traverse the signature again.
     """
 
     version: int

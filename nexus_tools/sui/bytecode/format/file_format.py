@@ -1,6 +1,6 @@
-"""The numbers of the module file format: its tables, tags and flags, and its own limits.
+"""The numbers of the module file format: tables, tags, flags and limits.
 
-Source: `move-binary-format/src/file_format_common.rs`, whose names these are.
+Source: `move-binary-format/src/file_format_common.rs`, which uses the same names.
 """
 
 from enum import IntEnum
@@ -9,7 +9,7 @@ MAGIC = bytes.fromhex("a11ceb0b")
 
 VERSION_MIN = 5
 VERSION_MAX = 7
-# Version 6 brought u16, u32 and u256, version 7 enums and the flavor in the version's top byte.
+# Version 6 added u16, u32 and u256; version 7 added enums and the flavor in the version's top byte.
 VERSION_6 = 6
 VERSION_7 = 7
 SUI_FLAVOR = 5
@@ -65,7 +65,7 @@ class TableKind(IntEnum):
 
 
 class SerializedType(IntEnum):
-    """The byte with which a type begins; a primitive is that byte alone."""
+    """The first byte of a type, which is the only byte of a primitive."""
 
     BOOL = 0x1
     U8 = 0x2
@@ -85,7 +85,7 @@ class SerializedType(IntEnum):
 
 
 NATIVE_STRUCT, DECLARED = 0x1, 0x2
-"""What precedes the fields of a struct; an enum is always declared."""
+"""The byte before the fields of a struct; an enum is always declared."""
 NATIVE_FUNCTION, ENTRY_FUNCTION = 0x2, 0x4
 """The flags of a function."""
 FULL_JUMP_TABLE = 0x1

@@ -1,7 +1,7 @@
-"""The front of a module file: magic, version and where each table is.
+"""The header of a module file: magic number, version and positions of the tables.
 
-After the magic and a version come the table headers (kind, offset, size), then the tables without
-gaps, then the index of the module's own handle. Source: `VersionedBinary::initialize` and
+After the magic number and a version come the table headers (kind, offset, size), then the tables
+without gaps, then the index of the module's own handle. Source: `VersionedBinary::initialize` and
 `check_tables` in `move-binary-format/src/deserializer.rs`.
 """
 
@@ -29,7 +29,7 @@ _ENUM_KINDS = frozenset(kind for kind in TableKind if kind >= TableKind.ENUM_DEF
 
 
 class Header(Struct, frozen=True):
-    """What a module file says about itself; `end` is the offset after its last byte."""
+    """The header of a module file; `end` is the offset after the last byte of the file."""
 
     version: int
     flavor: int
@@ -38,15 +38,15 @@ class Header(Struct, frozen=True):
     end: int
 
     def cursor(self, data: bytes, kind: TableKind) -> Cursor:
-        """A cursor over the table of this kind; an absent table is an empty one."""
+        """Return a cursor for the table of this kind; a missing table is empty."""
         start, end = self.tables.get(kind, (0, 0))
         return Cursor(data, start, end)
 
 
 def read_header(data: bytes, offset: int = 0) -> Header:
-    """Read the front of the module file that starts at `offset`.
+    """Read the header of the module file that starts at `offset`.
 
-    Only `len(data)` bounds it: bytes after the module are not looked at. Raises `MalformedModule`.
+    Only `len(data)` limits it, and bytes after the module are ignored. Raises `MalformedModule`.
     """
     cursor = Cursor(data, offset, len(data))
     if cursor.take(len(MAGIC)) != MAGIC:
@@ -77,7 +77,7 @@ def _read_version(cursor: Cursor) -> tuple[int, int]:
 
 
 def _read_sizes(cursor: Cursor, version: int) -> list[tuple[TableKind, int]]:
-    """Kinds and sizes of the tables in the order of their offsets, which leave no gap."""
+    """Return the kinds and sizes of the tables in the order of their offsets, without gaps."""
     rows = []
     for _ in range(cursor.uleb(TABLE_COUNT_MAX)):
         kind = _read_kind(cursor, version)
@@ -88,7 +88,9 @@ def _read_sizes(cursor: Cursor, version: int) -> list[tuple[TableKind, int]]:
     expected = 0
     for offset, size, kind in rows:
         if offset != expected or size == 0:
-            raise cursor.malformed(f"the table {kind.name} is empty or not next to its neighbour")
+            raise cursor.malformed(
+                f"the table {kind.name} is empty or not adjacent to the previous one"
+            )
         expected += size
     return [(kind, size) for _, size, kind in rows]
 
@@ -97,7 +99,7 @@ def _read_kind(cursor: Cursor, version: int) -> TableKind:
     number = cursor.byte()
     kind = _KINDS.get(number)
     if kind is None:
-        raise cursor.malformed(f"there is no table kind {number:#x}")
+        raise cursor.malformed(f"unknown table kind {number:#x}")
     if kind in _ENUM_KINDS and version < VERSION_7:
         raise cursor.malformed(f"the table {kind.name} needs version 7")
     return kind

@@ -1,4 +1,4 @@
-"""Reading the rows of each table: names, handles, instantiations, and definitions."""
+"""The parsers of the rows of each table: names, handles, instantiations, and definitions."""
 
 import re
 from collections.abc import Callable
@@ -48,31 +48,31 @@ _ABILITIES = tuple(Ability(bits) for bits in range(_ABILITIES_MAX + 1))
 
 
 def is_identifier(name: str) -> bool:
-    """Return whether Move accepts a name: names of constants in bytecode are any text."""
+    """Return whether Move accepts a name; names of constants in bytecode may be any text."""
     return name.isascii() and bool(_IDENTIFIER.fullmatch(name.encode()))
 
 
 def read_identifier(cursor: Cursor, _: Draft) -> str:
-    """A name: ASCII letters, digits and underscores, neither a digit first nor `_` alone."""
+    """Read a name: ASCII letters, digits and underscores, without a leading digit, and not `_`."""
     name = cursor.blob(IDENTIFIER_SIZE_MAX)
     if not _IDENTIFIER.fullmatch(name):
-        raise cursor.malformed("an identifier is no Move name")
+        raise cursor.malformed("an identifier is not a valid Move name")
     return name.decode("ascii")
 
 
 def read_address(cursor: Cursor, _: Draft) -> bytes:
-    """An address of 32 bytes."""
+    """Read an address of 32 bytes."""
     return cursor.take(_ADDRESS_SIZE)
 
 
 def read_module_handle(cursor: Cursor, draft: Draft) -> ModuleHandle:
-    """A module handle; friends are written in the same way."""
+    """Read a module handle; friends have the same form."""
     address = cursor.index(len(draft.addresses), "addresses")
     return ModuleHandle(address, cursor.index(len(draft.identifiers), "identifiers"))
 
 
 def read_datatype_handle(cursor: Cursor, draft: Draft) -> DatatypeHandle:
-    """A datatype handle with its abilities and type parameters."""
+    """Read a datatype handle with its abilities and type parameters."""
     module = cursor.index(len(draft.module_handles), "module handles")
     name = cursor.index(len(draft.identifiers), "identifiers")
     abilities = _read_abilities(cursor)
@@ -81,7 +81,7 @@ def read_datatype_handle(cursor: Cursor, draft: Draft) -> DatatypeHandle:
 
 
 def read_function_handle(cursor: Cursor, draft: Draft) -> FunctionHandle:
-    """A function handle; its signatures use no type parameters but its own."""
+    """Read a function handle, whose signatures use only its own type parameters."""
     module = cursor.index(len(draft.module_handles), "module handles")
     name = cursor.index(len(draft.identifiers), "identifiers")
     parameters = cursor.index(len(draft.signatures), "signatures")
@@ -102,34 +102,34 @@ def _read_type_parameter(cursor: Cursor) -> DatatypeTypeParameter:
 
 
 def read_constant(cursor: Cursor, draft: Draft) -> Constant:
-    """A constant. Its bytes are not decoded here."""
+    """Read a constant, without decoding its bytes."""
     token, _ = read_token(cursor, draft)
     return Constant(token, cursor.blob(CONSTANT_SIZE_MAX))
 
 
 def read_metadata(cursor: Cursor, _: Draft) -> Metadata:
-    """A key and its value."""
+    """Read a key and its value."""
     key = cursor.blob(METADATA_KEY_SIZE_MAX)
     return Metadata(key, cursor.blob(METADATA_VALUE_SIZE_MAX))
 
 
 def read_function_instantiation(cursor: Cursor, draft: Draft) -> Instantiation:
-    """A function handle with type arguments."""
+    """Read a function handle with type arguments."""
     return _read_instantiation(cursor, draft, len(draft.function_handles), "function handles")
 
 
 def read_struct_instantiation(cursor: Cursor, draft: Draft) -> Instantiation:
-    """A struct definition with type arguments."""
+    """Read a struct definition with type arguments."""
     return _read_instantiation(cursor, draft, len(draft.struct_definitions), "struct definitions")
 
 
 def read_field_instantiation(cursor: Cursor, draft: Draft) -> Instantiation:
-    """A field handle with the type arguments of its struct."""
+    """Read a field handle with the type arguments of its struct."""
     return _read_instantiation(cursor, draft, len(draft.field_handles), "field handles")
 
 
 def read_enum_instantiation(cursor: Cursor, draft: Draft) -> Instantiation:
-    """An enum definition with type arguments."""
+    """Read an enum definition with type arguments."""
     return _read_instantiation(cursor, draft, len(draft.enum_definitions), "enum definitions")
 
 
@@ -139,21 +139,21 @@ def _read_instantiation(cursor: Cursor, draft: Draft, count: int, table: str) ->
 
 
 def read_field_handle(cursor: Cursor, draft: Draft) -> FieldHandle:
-    """A field of a struct of this module."""
+    """Read a field of a struct of this module."""
     struct = cursor.index(len(draft.struct_definitions), "struct definitions")
     fields = draft.struct_definitions[struct].fields or ()
     return FieldHandle(struct, cursor.index(len(fields), "a struct", FIELD_COUNT_MAX))
 
 
 def read_variant_handle(cursor: Cursor, draft: Draft) -> VariantHandle:
-    """A variant of an enum of this module."""
+    """Read a variant of an enum of this module."""
     enum = cursor.index(len(draft.enum_definitions), "enum definitions")
     variants = draft.enum_definitions[enum].variants
     return VariantHandle(enum, cursor.index(len(variants), "an enum", VARIANT_COUNT_MAX - 1))
 
 
 def read_variant_instantiation(cursor: Cursor, draft: Draft) -> VariantHandle:
-    """A variant of an instantiated enum of this module."""
+    """Read a variant of an instantiated enum of this module."""
     enum = cursor.index(len(draft.enum_instantiations), "enum instantiations")
     variants = draft.enum_definitions[draft.enum_instantiations[enum].target].variants
     return VariantHandle(enum, cursor.index(len(variants), "an enum", VARIANT_COUNT_MAX - 1))
@@ -163,22 +163,22 @@ _VISIBILITIES = frozenset(Visibility)
 
 
 def read_struct_definition(cursor: Cursor, draft: Draft) -> StructDefinition:
-    """A struct with its fields."""
+    """Read a struct with its fields."""
     handle = cursor.index(len(draft.datatype_handles), "datatype handles")
     flag = cursor.byte()
     if flag == NATIVE_STRUCT:
         return StructDefinition(handle, None)
     if flag != DECLARED:
-        raise cursor.malformed(f"there is no kind of struct {flag:#x}")
+        raise cursor.malformed(f"unknown kind of struct {flag:#x}")
     return StructDefinition(handle, _read_fields(cursor, draft, handle))
 
 
 def read_enum_definition(cursor: Cursor, draft: Draft) -> EnumDefinition:
-    """An enum with its variants, of which it has at least one."""
+    """Read an enum with its variants, of which it has at least one."""
     handle = cursor.index(len(draft.datatype_handles), "datatype handles")
     flag = cursor.byte()
     if flag != DECLARED:
-        raise cursor.malformed(f"there is no kind of enum {flag:#x}")
+        raise cursor.malformed(f"unknown kind of enum {flag:#x}")
     variants = tuple(
         [
             VariantDefinition(
@@ -208,11 +208,11 @@ def _read_fields(cursor: Cursor, draft: Draft, handle: int) -> tuple[FieldDefini
 def read_function_definition(
     cursor: Cursor, draft: Draft, read: Callable[[Cursor, Draft, int], Code] = read_code
 ) -> FunctionDefinition:
-    """A function with its code, unless it is native; `read` gives the code."""
+    """Read a function; `read` returns its code unless it is native."""
     handle = cursor.index(len(draft.function_handles), "function handles")
     visibility = cursor.byte()
     if visibility not in _VISIBILITIES:
-        raise cursor.malformed(f"there is no visibility {visibility:#x}")
+        raise cursor.malformed(f"unknown visibility {visibility:#x}")
     flags = cursor.byte()
     if flags & ~(NATIVE_FUNCTION | ENTRY_FUNCTION):
         raise cursor.malformed(f"a function has unknown flags {flags:#x}")

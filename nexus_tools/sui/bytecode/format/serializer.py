@@ -1,7 +1,7 @@
-"""From a `CompiledModule` back to the bytes of a module file.
+"""The conversion of a `CompiledModule` to the bytes of a module file.
 
-The tables come in the order of the genuine compiler, so what it has written is written again to the
-byte. Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of the format.
+The tables are in the order of Sui's compiler, so a module that the compiler wrote is serialized to
+the same bytes. Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of the format.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -66,7 +66,7 @@ _REFERENCE, _MUTABLE_REFERENCE, _VECTOR, _TYPE_PARAMETER, _DATATYPE, _DATATYPE_I
 
 
 def serialize(module: CompiledModule) -> bytes:
-    """The file of a module; `deserialize` gives the same module again."""
+    """Return the file of a module; `deserialize` returns the same module again."""
     tables = [(kind, table) for kind, table in _tables(module) if table]
     header = MAGIC + module.version.to_bytes(3, "little") + bytes([module.flavor])
     header += _uleb(len(tables))
@@ -78,7 +78,7 @@ def serialize(module: CompiledModule) -> bytes:
 
 
 def _tables(module: CompiledModule) -> Iterable[tuple[TableKind, bytes]]:
-    """The tables in their order; one without rows is left out of the file."""
+    """Yield the tables in their order; tables without rows are omitted from the file."""
     yield TableKind.MODULE_HANDLES, _rows(module.module_handles, _module_handle)
     yield TableKind.DATATYPE_HANDLES, _rows(module.datatype_handles, _datatype_handle)
     yield TableKind.FUNCTION_HANDLES, _rows(module.function_handles, _function_handle)
@@ -128,7 +128,7 @@ def _module_handle(row: ModuleHandle) -> bytes:
 
 def _datatype_handle(row: DatatypeHandle) -> bytes:
     return _ulebs(row.module, row.name, row.abilities) + _counted(
-        row.type_parameters, lambda one: _ulebs(one.constraints, one.is_phantom)
+        row.type_parameters, lambda parameter: _ulebs(parameter.constraints, parameter.is_phantom)
     )
 
 
@@ -202,8 +202,8 @@ def _function_definitions(module: CompiledModule) -> bytes:
 
 def _function_definition(row: FunctionDefinition, version: int) -> bytes:
     flags = (ENTRY_FUNCTION if row.is_entry else 0) | (NATIVE_FUNCTION if row.code is None else 0)
-    front = _uleb(row.handle) + bytes([row.visibility, flags]) + _counted(row.acquires, _uleb)
-    return front if row.code is None else front + _code(row.code, version)
+    head = _uleb(row.handle) + bytes([row.visibility, flags]) + _counted(row.acquires, _uleb)
+    return head if row.code is None else head + _code(row.code, version)
 
 
 def _code(code: Code, version: int) -> bytes:
@@ -216,7 +216,7 @@ def _instruction(row: Instruction) -> bytes:
     if row.operand is None:
         return opcode
     if isinstance(row.operand, VecOperand):
-        # The length is a u64, not ULEB128 as nearly all other numbers.
+        # The length is a u64, not ULEB128 like nearly all other numbers.
         return opcode + _uleb(row.operand.type) + row.operand.length.to_bytes(8, "little")
     if row.opcode in LITERAL_BYTES:
         return opcode + row.operand.to_bytes(LITERAL_BYTES[row.opcode], "little")

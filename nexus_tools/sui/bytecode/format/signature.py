@@ -1,4 +1,4 @@
-"""Reading types as they are written in signatures, fields and constants."""
+"""The parser of types in signatures, fields and constants."""
 
 from msgspec import Struct, field
 
@@ -30,7 +30,7 @@ _AROUND_ONE = frozenset(
 
 
 class _Constructor(Struct):
-    """A type that still waits for types inside it."""
+    """An incomplete type, which still needs types inside it."""
 
     tag: int
     handle: int
@@ -48,7 +48,7 @@ class _Constructor(Struct):
 
 
 def read_signature(cursor: Cursor, draft: Draft) -> tuple[Signature, int]:
-    """The next signature, and how many type parameters it needs around it."""
+    """Read the next signature, and return it with the number of type parameters it needs."""
     tokens, arities = [], [0]
     for _ in range(cursor.uleb(SIGNATURE_SIZE_MAX)):
         token, arity = read_token(cursor, draft)
@@ -58,30 +58,31 @@ def read_signature(cursor: Cursor, draft: Draft) -> tuple[Signature, int]:
 
 
 def read_token(cursor: Cursor, draft: Draft) -> tuple[SignatureToken, int]:
-    """The next type, and how many type parameters it needs around it.
+    """Read the next type, and return it with the number of type parameters it needs.
 
-    An explicit stack bounds the depth, as the format does, whatever the caller's own depth is.
+    The format limits the depth, which an explicit stack enforces regardless of the caller's own
+    depth.
 
-    0a 0b 05 01 03 is a vector (0a) of the datatype 5 with one type argument (0b 05 01), u64 (03):
-    the vector waits for the datatype, and that for the u64, which completes both.
+    0a 0b 05 01 03 is a vector (0a) of the datatype 5 with one type argument (0b 05 01), u64 (03).
+    The vector waits for the datatype, and the datatype for the u64, which completes both.
     """
-    waiting: list[_Constructor] = []
+    pending: list[_Constructor] = []
     arity = 0
     while True:
         token = _read_one(cursor, draft)
         if isinstance(token, _Constructor):
-            waiting.append(token)
-            if len(waiting) >= SIGNATURE_TOKEN_DEPTH_MAX:
-                raise cursor.malformed("a type is nested too deeply")
+            pending.append(token)
+            if len(pending) >= SIGNATURE_TOKEN_DEPTH_MAX:
+                raise cursor.malformed("a type is nested too deep")
             continue
         if isinstance(token, TypeParameterToken):
             arity = max(arity, token.index + 1)
-        while waiting:
-            constructor = waiting[-1]
+        while pending:
+            constructor = pending[-1]
             constructor.arguments.append(token)
             if len(constructor.arguments) < constructor.arity:
                 break
-            token = waiting.pop().build()
+            token = pending.pop().build()
         else:
             return token, arity
 
@@ -100,7 +101,7 @@ def _read_one(cursor: Cursor, draft: Draft) -> SignatureToken | _Constructor:
         return DatatypeToken(_read_datatype(cursor, draft, instantiated=False)[0])
     if tag == SerializedType.DATATYPE_INSTANTIATION:
         return _Constructor(tag, *_read_datatype(cursor, draft, instantiated=True))
-    raise cursor.malformed(f"there is no type {tag:#x}")
+    raise cursor.malformed(f"unknown type {tag:#x}")
 
 
 def _read_datatype(cursor: Cursor, draft: Draft, *, instantiated: bool) -> tuple[int, int]:
@@ -110,5 +111,5 @@ def _read_datatype(cursor: Cursor, draft: Draft, *, instantiated: bool) -> tuple
     if instantiated and arity == 0:
         raise cursor.malformed("a type is instantiated without type arguments")
     if arity != expected:
-        raise cursor.malformed(f"a type has {arity} type arguments instead of {expected}")
+        raise cursor.malformed(f"expected {expected} type arguments, got {arity}")
     return handle, arity

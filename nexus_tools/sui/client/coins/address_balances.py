@@ -1,6 +1,6 @@
-"""Whether a chain has address balances, and what it refuses that needs them.
+"""Support for address balances on a chain, and the errors of chains that lack them.
 
-They came with protocol 106, to mainnet with 124.
+Address balances were added in protocol version 106, and on mainnet in 124.
 """
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
@@ -12,7 +12,7 @@ _MODULES = ("accumulator", "balance", "funds_accumulator")
 
 
 async def check_address_balances(connection: Connection) -> None:
-    """Raise `address_balances_off` if the chain has none."""
+    """Raise `address_balances_off` if the chain does not support address balances."""
     fields = mask("protocol_config")
     response = await connection.call("LedgerService/GetEpoch", read_mask=fields)
     config = response.epoch.protocol_config
@@ -21,16 +21,16 @@ async def check_address_balances(connection: Connection) -> None:
     network = connection.network.name
     raise NotNowError(
         "address_balances_off",
-        f"{network} has no address balances yet: it follows version {config.protocol_version} of"
-        " the protocol",
-        hint="payments go into address balances, so that this works where the protocol has them: on"
-        " mainnet from version 124 on, on localnets in every version",
+        f"{network} does not support address balances yet: it has protocol version"
+        f" {config.protocol_version}",
+        hint="payments need address balances: use mainnet with protocol version 124 or later,"
+        " or a localnet",
         details={"protocol_version": config.protocol_version},
     )
 
 
 async def check_abort(connection: Connection, error: RefusedOnChainError) -> None:
-    """Raise `address_balances_off` if the framework aborted for want of them."""
+    """Raise `address_balances_off` if the framework aborted because they are not supported."""
     details = error.details
     if details.get("package") == str(SUI_FRAMEWORK) and details.get("module") in _MODULES:
         await check_address_balances(connection)

@@ -1,4 +1,4 @@
-"""The purse of an address: its SUI in coins and in its address balance, free or paying just now."""
+"""The SUI of an address, in coins and in its address balance: free, or reserved for payments."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -13,18 +13,19 @@ from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.types.address import Address
 
 MAX_PAYMENT_COINS = 255
-"""The most coins that pay for one transaction: `max_gas_payment_objects` of the protocol, less a
-place for the address balance."""
+"""The maximum number of gas coins: `max_gas_payment_objects` of the protocol, less one entry
+for the address balance."""
 
 EVERYTHING = 2**64
-"""More MIST than there are: whoever wants so much gets all that is free."""
+"""More MIST than exist: a request for this amount reserves everything that is free."""
 
 
 class GasSource(Enum):
-    """What pays for a transaction.
+    """The source of the payment for a transaction.
 
-    `ANY` is coins, and the address balance for what they lack. With `ADDRESS_BALANCE` it is nothing
-    else: no coin has to be waited for, so that any number of transactions may be on their way.
+    `ANY` uses coins, and the address balance for the remainder. `ADDRESS_BALANCE` uses only the
+    address balance. No coin has to be waited for then, so any number of transactions may be in
+    flight.
     """
 
     ANY = "any"
@@ -32,9 +33,9 @@ class GasSource(Enum):
 
 
 class Payment(Struct, frozen=True):
-    """What pays for a transaction: coins, and `reserved` MIST of the address balance.
+    """The payment for a transaction: coins, and `reserved` MIST of the address balance.
 
-    Its commands may take another `withdrawals` MIST from the address balance by themselves.
+    Its commands may withdraw another `withdrawals` MIST from the address balance themselves.
     """
 
     coins: tuple[Coin, ...] = ()
@@ -43,24 +44,24 @@ class Payment(Struct, frozen=True):
 
     @property
     def in_coins(self) -> int:
-        """What the coins hold, in MIST."""
+        """The total of the coins, in MIST."""
         return sum(coin.balance for coin in self.coins)
 
     @property
     def total(self) -> int:
-        """What pays, in MIST."""
+        """The total payment, in MIST."""
         return self.in_coins + self.reserved
 
     @property
     def held(self) -> int:
-        """What of the address balance nobody else may use meanwhile, in MIST."""
+        """The part of the address balance that other transactions cannot use meanwhile, in MIST."""
         return self.reserved + self.withdrawals
 
 
 class Purse:
-    """The SUI of one address: what is free, and what pays for something now.
+    """The pool of an address's SUI: the free part, and the part that is paying for transactions.
 
-    Coins are read when they are needed, the address balance when coins do not suffice.
+    Coins are read when they are needed. The address balance is read when coins do not suffice.
     """
 
     def __init__(
@@ -73,8 +74,8 @@ class Purse:
         self._free: dict[Address, Coin] = {}
         self._used: set[Address] = set()
         self._knows_coins = False
-        # Of the address balance. As long as it was not read, nothing is free; less than nothing is
-        # once more is held than there was at the last look.
+        # The free and the reserved part of the address balance. Nothing is free before the first
+        # reading; the free part is negative if more is reserved than the last reading showed.
         self._free_balance = 0
         self._held = 0
         self._was_read = False
@@ -89,9 +90,9 @@ class Purse:
         withdrawals: int = 0,
         source: GasSource = GasSource.ANY,
     ) -> Payment:
-        """What pays `required` MIST at least, and `wanted` if there is as much; large coins first.
+        """Reserve at least `required` MIST, and `wanted` if available; large coins come first.
 
-        Waits for what is in use. Raises `ShortageError`.
+        Waits for payments that are in use. Raises `ShortageError`.
         """
         needs_coins = source is GasSource.ANY
         coins_are_fresh = not needs_coins
@@ -99,13 +100,13 @@ class Purse:
         async with self._changed:
             while True:
                 payment = self._choose(max(required, wanted), exclude, withdrawals, source)
-                # Of the address balance only what coins lack, as far as they are known.
+                # The address balance pays only the amount that known coins lack.
                 is_due = self._knows_coins or not (needs_coins and payment.reserved)
                 is_all = wanted < EVERYTHING or (coins_are_fresh and balance_is_fresh)
                 if required <= payment.total > 0 and is_due and is_all:
                     return self._mark(payment)
-                # First with what is known, then with what the node has now, then when something
-                # comes back.
+                # Try the known coins first, then what the node has now, then wait until a payment
+                # is released.
                 if not coins_are_fresh:
                     await self._refresh_coins()
                     coins_are_fresh = True
@@ -119,7 +120,7 @@ class Purse:
                     raise ShortageError(required, payment.total, source=source)
 
     async def narrow(self, taken: Payment, required: int) -> Payment:
-        """Reserve no more of the address balance than `required` MIST take besides the coins."""
+        """Release the reserved address balance beyond `required` MIST less the coins' total."""
         reserved = min(taken.reserved, max(0, required - taken.in_coins))
         if reserved == taken.reserved:
             return taken
@@ -130,7 +131,7 @@ class Purse:
         return replace(taken, reserved=reserved)
 
     async def give_back(self, taken: Payment, left: Payment) -> None:
-        """End the use of a payment; `left` is what is known to have become of it."""
+        """End the use of a payment; `left` is the known remainder."""
         async with self._changed:
             self._used.difference_update(coin.reference.object_id for coin in taken.coins)
             self._free.update((coin.reference.object_id, coin) for coin in left.coins)
@@ -140,7 +141,7 @@ class Purse:
             self._changed.notify_all()
 
     async def read_balance_again(self) -> bool:
-        """Whether more of the address balance is free than was known."""
+        """Read the address balance again; return whether more of it is free than was known."""
         async with self._changed:
             before = self._free_balance
             await self._refresh_balance()
@@ -153,13 +154,13 @@ class Purse:
 
     @property
     def is_overdrawn(self) -> bool:
-        """Whether more of the address balance is held than there was at the last look."""
+        """Whether more of the address balance is reserved than the last reading showed."""
         return self._free_balance < 0
 
     async def forget(self, object_ids: Iterable[Address], spent: int = 0) -> None:
-        """Coins that were changed as inputs of a transaction: read them again when needed.
+        """Forget coins that a transaction has changed, so that they are read again when needed.
 
-        It took `spent` MIST from the address balance.
+        The transaction took `spent` MIST from the address balance.
         """
         async with self._changed:
             for object_id in object_ids:
@@ -167,7 +168,7 @@ class Purse:
             self._free_balance -= spent
 
     async def forget_all(self) -> None:
-        """Somebody else spends them, too: read all that are free again when needed."""
+        """Forget all free coins, because another program also spends them."""
         async with self._changed:
             self._free.clear()
             self._knows_coins = False
@@ -214,7 +215,7 @@ class Purse:
 
 
 def _newer(known: Coin | None, read: Coin) -> Coin:
-    """A node may lag behind what it has executed for us."""
+    """Return the newer version of a coin: a node may lag behind our own transactions."""
     if known is not None and known.reference.version > read.reference.version:
         return known
     return read
@@ -223,7 +224,7 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
 class ShortageError(NotNowError):
     """`not_enough_sui`: a wallet does not have the MIST that a transaction needs.
 
-    `gas` of the `required` MIST pay for gas; `required` is None while no simulation has shown it.
+    `gas` of the `required` MIST pay for gas. `required` is None if no simulation has shown it.
     """
 
     def __init__(
@@ -246,7 +247,7 @@ class ShortageError(NotNowError):
 
 
 def _parts(besides: int, gas: int) -> str:
-    """The parts of an amount, if it has two."""
+    """Return the parts of an amount as text, if it has two."""
     if not gas:
         return ""
     return f": {sui(besides)} and up to {sui(gas)} for gas" if besides else " for gas"

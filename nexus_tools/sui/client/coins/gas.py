@@ -1,4 +1,4 @@
-"""Gas: the budget of a transaction, what it takes from the gas coin, and what it leaves."""
+"""Gas: a transaction's budget, its use of the gas coin, and the remainder."""
 
 import secrets
 
@@ -32,10 +32,10 @@ MIN_BUDGET_UNITS = 2_000
 """The smallest budget, in units at the gas price: `base_tx_cost_fixed`, doubled."""
 
 ROOMY_BUDGET_MIST = 10_000_000_000
-"""What a simulation may use if the wallet has it: twice the most computation at usual prices."""
+"""The budget of simulations if the wallet has it: twice the maximum computation cost."""
 
 TIGHT_BUDGET_MIST = 500_000_000
-"""The same where coins are spared for other transactions: all but the largest of ours fit."""
+"""The same for parallel transactions, which share the coins: enough for most of ours."""
 
 _SAFETY_UNITS = 1_000
 _SALT_BYTES = 16
@@ -43,26 +43,27 @@ _MARGIN_MIST = 10_000_000
 
 
 def budget_for(cost: GasCostSummary, price: int) -> int:
-    """A budget, in MIST, for a transaction that cost this much when it was simulated.
+    """Return a budget, in MIST, for a transaction with this simulated cost.
 
-    The rebate counts only against storage, and the chain may move on meanwhile: 1 000 units more.
+    The rebate is set off only against storage. Because the chain may change before execution, 1 000
+    units are added.
 
-    For a transfer at a price of 1 000 with the costs 1 000 000 for computation and 1 976 000 for
-    storage, and a rebate of 978 120, that is 1 000 000 + 997 880 + 1 000 000.
+    For example, at a price of 1 000, a transfer costs 1 000 000 for computation and 1 976 000 for
+    storage, with a rebate of 978 120. The budget is 1 000 000 + 997 880 + 1 000 000.
     """
     storage = max(0, cost.storage_cost - cost.storage_rebate)
     return cost.computation_cost + storage + _SAFETY_UNITS * price
 
 
 def with_margin(budget: int) -> int:
-    """A budget, in MIST, that a wallet should have: a command may send a second transaction."""
+    """Return a budget, in MIST, with a margin: a command may send a second transaction."""
     return budget + max(budget // 5, _MARGIN_MIST)
 
 
 def withdrawn(transaction: ProgrammableTransaction) -> int | None:
-    """What the commands take from the gas coin at most, in MIST; None if that cannot be told.
+    """Return the most that the commands take from the gas coin, in MIST, or None if unknown.
 
-    It cannot if the coin is given to Move code, or away, or amounts are computed.
+    It is unknown if the coin is passed to Move code or transferred, or if amounts are computed.
     """
     total = 0
     for command in transaction.commands:
@@ -91,20 +92,22 @@ def unique(transaction: ProgrammableTransaction) -> ProgrammableTransaction:
 
 
 def uses_gas_coin(transaction: ProgrammableTransaction) -> bool:
-    """Whether a command names the gas coin."""
+    """Return whether a command uses the gas coin."""
     gas = GasCoin()
     return any(gas in arguments_of(command) for command in transaction.commands)
 
 
 def gives_gas_coin_away(transaction: ProgrammableTransaction) -> bool:
-    """Whether a command sends the gas coin itself to somebody."""
+    """Return whether a command transfers the gas coin itself."""
     gas = GasCoin()
     commands = transaction.commands
-    return any(isinstance(each, TransferObjects) and gas in each.objects for each in commands)
+    return any(
+        isinstance(command, TransferObjects) and gas in command.objects for command in commands
+    )
 
 
 def withdrawals(transaction: ProgrammableTransaction) -> int:
-    """What the commands may take from the sender's address balance by themselves, in MIST."""
+    """Return the MIST that the commands may withdraw from the sender's address balance."""
     inputs = transaction.inputs
     found = (value for value in inputs if isinstance(value, FundsWithdrawal) and value.type == SUI)
     return sum(value.amount for value in found)
@@ -113,10 +116,11 @@ def withdrawals(transaction: ProgrammableTransaction) -> int:
 def what_is_left(
     effects: TransactionEffects, paid: Payment, taken: int | None, owner: Address
 ) -> Payment:
-    """What a transaction left of what paid for it, as far as that can be told: so much at least.
+    """Return the known remainder of a transaction's payment; the actual one may be larger.
 
-    `taken` is what the commands took from the gas coin at most (MIST), as `withdrawn` says. What
-    came into the address balance is not counted: it can be used once a checkpoint has settled it.
+    `taken` is the most that the commands took from the gas coin (MIST), as `withdrawn` returns it.
+    Deposits in the address balance are not counted, because they are usable only after a checkpoint
+    has settled them.
     """
     change = effects.address_balance_change(owner, SUI)
     coin = _gas_coin_left(effects, paid, taken, owner)
@@ -134,7 +138,7 @@ def _gas_coin_left(
     if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
         return None
     reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
-    # What was reserved went into the coin.
+    # The reserved address balance is merged into the coin.
     return Coin(reference, paid.total - effects.gas_used.net - taken)
 
 

@@ -1,6 +1,6 @@
-"""What connects to a node: a channel of gRPC, with its limits, its keepalive and its trust.
+"""gRPC channels with our limits, keepalive settings and trusted certificates.
 
-A channel connects with the first call, and again with the next one after the connection is lost.
+A channel connects at the first call, and again at the next call after the connection is lost.
 """
 
 import ssl
@@ -14,18 +14,18 @@ from nexus_tools.sui.network import Endpoint
 _UNLIMITED = -1
 
 _OPTIONS: dict[str, int] = {
-    # Each client is a connection of its own, with a fate of its own.
+    # Each client has its own connection, which fails independently.
     "grpc.use_local_subchannel_pool": 1,
-    # Calls are tried again by the connection, which knows for how long.
+    # `Connection` retries calls, because it knows the time limit.
     "grpc.enable_retries": 0,
-    # A package or a page of objects may be larger than gRPC's 4 MiB, a reason than its 8 KiB.
+    # A package or a page of objects may exceed gRPC's 4 MiB, and an error message its 8 KiB.
     "grpc.max_receive_message_length": _UNLIMITED,
     "grpc.max_send_message_length": _UNLIMITED,
     "grpc.max_metadata_size": 256 * 1024,
     "grpc.absolute_max_metadata_size": 512 * 1024,
-    # A peer that is gone without a word is found out, however silent a subscription is; while
-    # nothing is under way, nobody is asked. Nodes (hyper) answer as many pings as come. A gateway
-    # that finds them too many ends the connection, and gRPC halves their rate for the next one.
+    # Pings detect a peer that disappeared, even if a subscription is silent. There are no pings
+    # while no call is pending. Nodes (hyper) answer any number of pings. A gateway that receives
+    # too many closes the connection, and gRPC halves the rate for the next one.
     "grpc.http2.max_pings_without_data": 0,
 }
 
@@ -39,10 +39,11 @@ def open_channel(
     keepalive_s: float,
     connect_s: float,
 ) -> Any:
-    """A channel of `grpc` or of `grpc.aio`; the pauses are those before it connects again.
+    """Open a channel of `grpc` or `grpc.aio`; the pauses are the back-off between connections.
 
-    After `keepalive_s` without a word it pings, and gives the connection up after as long again.
-    One attempt to connect takes `connect_s` at most: by itself, gRPC waits 20 s for a lost packet.
+    After `keepalive_s` without data the channel sends a ping, and it closes the connection after
+    the same time without a reply. One attempt to connect takes at most `connect_s`; gRPC's default
+    waits 20 s for a lost packet.
     """
     keepalive_ms = round(keepalive_s * 1000)
     options = {
@@ -53,7 +54,7 @@ def open_channel(
         "grpc.min_reconnect_backoff_ms": round(connect_s * 1000),
         "grpc.initial_reconnect_backoff_ms": round(first_pause_s * 1000),
         "grpc.max_reconnect_backoff_ms": round(longest_pause_s * 1000),
-        # Without TLS it is a node of this machine or a network of one's own.
+        # Without TLS, the node is on this machine or on a private network.
         "grpc.enable_http_proxy": int(endpoint.tls),
     }
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
@@ -64,25 +65,25 @@ def open_channel(
 
 
 def _credentials() -> Any:
-    import grpc  # noqa: PLC0415 - the command line starts without it
+    import grpc  # noqa: PLC0415 - not needed to start the command line
 
     return grpc.ssl_channel_credentials(root_certificates=_root_certificates())
 
 
 def _root_certificates() -> bytes:
-    """The system's certificates, SSL_CERT_FILE and SSL_CERT_DIR, and those of certifi beside them.
+    """Return the certificates of the system, SSL_CERT_FILE, SSL_CERT_DIR and certifi.
 
-    gRPC by itself would trust a list of its own alone, and no authority of a company.
+    By default, gRPC trusts only its own list, which lacks the authorities of a company.
     """
     import certifi  # noqa: PLC0415 - only needed with TLS
 
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     paths = ssl.get_default_verify_paths()
-    # Beside a file, the folder of the system has the same certificates; another one was named.
+    # The system's default folder has the same certificates as its file; read only other folders.
     if paths.capath and (paths.cafile is None or paths.capath != paths.openssl_capath):
-        for path in Path(paths.capath).glob("*.[0-9]"):  # named after hashes, for OpenSSL to find
-            with suppress(OSError):  # what is no certificate is overlooked, as OpenSSL does
+        for path in Path(paths.capath).glob("*.[0-9]"):  # OpenSSL names the files after hashes
+            with suppress(OSError):  # skip invalid certificates, as OpenSSL does
                 context.load_verify_locations(path)
     certificates = context.get_ca_certs(binary_form=True)
     return "".join(map(ssl.DER_cert_to_PEM_cert, certificates)).encode()

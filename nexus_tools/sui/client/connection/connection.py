@@ -1,4 +1,4 @@
-"""One connection to a node: calls with a time limit, patience and errors in words."""
+"""The connection of a `SuiClient` to a node: calls with time limits, retries and errors."""
 
 import asyncio
 import random
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from nexus_tools.sui.rpc import Message, Procedure
 
 CHAIN_HEADER = "x-sui-chain-id"
-"""With which each response of a node says of which chain it is: `sui-rpc-api/src/types.rs`."""
+"""The response header that names the node's chain: `sui-rpc-api/src/types.rs`."""
 _DIGEST_CHARACTERS = 32
-"""What a digest in base58 has at least; gateways that shorten it say too little."""
+"""The minimum length of a digest in base58; some gateways truncate it, which is ambiguous."""
 
 _ECHO_S = 0.1
-"""How long the loop stays after a call was cancelled, whose end gRPC tells to the loop once more.
+"""How long `close` keeps the loop running after a call was cancelled.
 
-If the loop were closed by then, another one of this process would have to take the message, and
-report that it cannot. No event tells that it came: gRPC keeps the future that it is for to itself,
-and leaves one that was cancelled as it is. Nor does a later call tell: ends come in any order.
+gRPC reports the end of a cancelled call to the loop once more. If the loop were closed by then,
+another loop of this process would receive the message and log an error. There is no event to wait
+for: gRPC does not expose the future of the message, and calls end in any order.
 """
 
 
 class Patience(Struct, frozen=True):
-    """How often and for how long a call is tried, with pauses that double and vary at random.
+    """The retry policy of calls: attempts, pauses and time limits.
 
-    All attempts of a call together have `call_timeout_s`, one to connect has `connect_s`. A node of
-    which nothing was heard for `absence_s`, since it was asked, is given up: whoever asks it or
-    follows its events ends, and is told so at once the next time. A stream that is silent for
-    `silence_s` counts as broken. A connection on which something is under way and nothing comes for
-    `keepalive_s` is asked for a sign of life, and given up if that takes as long again. Who
-    follows events notes every `mark_s` which checkpoint they have come to.
+    All attempts of one call share `call_timeout_s`. One attempt to connect takes at most
+    `connect_s`. If a node has not responded for `absence_s`, its pending calls and event streams
+    fail, and later ones fail immediately. A stream that is silent for `silence_s` counts as broken.
+    If a connection with pending calls receives nothing for `keepalive_s`, gRPC sends a ping;
+    without a reply in the same time, the connection is closed. Event followers record the
+    checkpoint that they reached every `mark_s`.
     """
 
     attempts: int = 4
@@ -58,26 +58,27 @@ class Patience(Struct, frozen=True):
 
     @classmethod
     def of_a_person(cls, timeout_s: float) -> "Patience":
-        """That of somebody who waits for one command: a silent node is told of in time.
+        """Return the policy for interactive commands: report a silent node within `timeout_s`.
 
-        The first call ends before the first attempt to connect does, and says what it had.
+        The first call ends before the first attempt to connect does, so its error can say how long
+        it waited.
         """
         return cls(call_timeout_s=timeout_s, connect_s=2 * timeout_s, absence_s=timeout_s)
 
     def pauses(self) -> Iterator[float]:
-        """The pauses after the failed attempts, without end.
+        """Yield the pauses in seconds after failed attempts, without end.
 
-        Of 0.1, 0.2, 0.4, ... up to 2 s, each between half of it and all of it: clients that a node
-        has lost at one moment do not come back at one moment.
+        They are 0.1, 0.2, 0.4, ... up to 2 s, each multiplied by a random factor between 0.5 and 1.
+        The factor spreads out the retries of clients that lost the same node at the same moment.
         """
         pause = self.first_pause_s
         while True:
-            yield pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, keeps no secret
+            yield pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no secure randomness
             pause = min(2 * pause, self.longest_pause_s)
 
 
 class Line:
-    """A channel of gRPC, its procedures as functions, and how many calls are under way on it."""
+    """A gRPC channel, its procedures as functions, and the number of its pending calls."""
 
     def __init__(self, channel: Any) -> None:
         self.channel = channel
@@ -85,7 +86,7 @@ class Line:
         self._methods: dict[str, Any] = {}
 
     def method(self, procedure: "Procedure") -> Any:
-        """The procedure as a function of requests."""
+        """Return the procedure as a function of its request."""
         found = self._methods.get(procedure.path)
         if found is None:
             channel = self.channel
@@ -101,9 +102,10 @@ class Line:
 class Connection:
     """The procedures of a node. Open it inside the event loop that uses it.
 
-    A procedure is named as in `LedgerService/GetObject`, one outside of `sui.rpc.v2` by its path;
-    the fields of its request are given by name. With a `chain_id`, no response of another chain is
-    believed: a node may be replaced behind its URL at any time.
+    Name a procedure as `LedgerService/GetObject`, or by its full path if it is outside
+    `sui.rpc.v2`. Pass the fields of the request as keyword arguments. If the network has a
+    `chain_id`, responses of another chain are rejected, because the node behind a URL can be
+    replaced at any time.
     """
 
     def __init__(self, network: Network, patience: Patience | None = None) -> None:
@@ -117,36 +119,37 @@ class Connection:
         self._cancelled_at = 0.0
 
     def open(self) -> None:
-        """Get ready; the connection itself is made by the first call."""
-        from grpc import aio  # noqa: PLC0415 - the command line starts without it
+        """Create the channel; the first call establishes the connection."""
+        from grpc import aio  # noqa: PLC0415 - not needed to start the command line
 
         self._line = Line(self._open_channel(aio))
 
     async def close(self) -> None:
-        """End the connection and every call and stream on it."""
+        """Close the connection and end every call and stream on it."""
         line, self._line = self._line, None
         if line is None:
             return
         now = asyncio.get_running_loop().time()
         lines = {line, *self._retired}
-        cancelled_at = now if any(each.under_way for each in lines) else self._cancelled_at
-        for each in lines:
-            self._end(each)
+        cancelled_at = now if any(line.under_way for line in lines) else self._cancelled_at
+        for open_line in lines:
+            self._end(open_line)
         await asyncio.gather(*self._ending)
         await asyncio.sleep(cancelled_at + _ECHO_S - now)
 
     def renew(self) -> None:
-        """Have everything connect anew: what is under way breaks as if the node had ended it."""
+        """Replace the channel; pending calls fail as if the node had closed the connection."""
         if self._line is not None:
             self._end(self._line)
             self.open()
 
     async def call(self, name: str, **fields: Any) -> "Message":
-        """Call a procedure, again if the node does not respond: all our calls may be repeated.
+        """Call a procedure and retry if the node does not respond: all our calls are repeatable.
 
-        Raises the error that `grpc_errors` makes of the last failure, or `wrong_chain`.
+        Raises:
+            NexusError: The error that `grpc_errors` makes of the last failure, or `wrong_chain`.
         """
-        from grpc import RpcError  # noqa: PLC0415 - comes with the connection
+        from grpc import RpcError  # noqa: PLC0415 - already loaded by the connection
 
         self._check_hope()
         procedure = _find_procedure(name)
@@ -163,7 +166,7 @@ class Connection:
                 if is_last or not is_transient(error):
                     explained = self._explain(error)
                     if attempt > 1 and not is_transient(error):
-                        explained.details["attempts"] = attempt  # one may have been carried out
+                        explained.details["attempts"] = attempt  # an earlier one may have succeeded
                     raise explained from error
             else:
                 self.silence.hear()
@@ -172,8 +175,8 @@ class Connection:
         raise AssertionError("pauses have no end")
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
-        """The frames of a stream, until it ends, breaks or falls silent. It is not tried again."""
-        from grpc import RpcError  # noqa: PLC0415 - comes with the connection
+        """Yield the frames of a stream until it ends, breaks or stalls; there is no retry."""
+        from grpc import RpcError  # noqa: PLC0415 - already loaded by the connection
 
         self._check_hope()
         procedure = _find_procedure(name)
@@ -185,18 +188,24 @@ class Connection:
                     async for frame in self._frames(call, is_unbounded=is_unbounded):
                         yield frame
                 finally:
-                    if call.cancel():  # which does nothing to a stream that has ended
+                    if call.cancel():  # no effect on a stream that has ended
                         self._cancelled_at = asyncio.get_running_loop().time()
         except (RpcError, TimeoutError) as error:
             raise self._explain(error) from error
 
     async def _frames(self, call: Any, *, is_unbounded: bool) -> "AsyncGenerator[Message, None]":
-        """Raises an `RpcError`, a `TimeoutError` or `wrong_chain`."""
-        from grpc import aio  # noqa: PLC0415 - comes with the connection
+        """Yield the frames of a call.
+
+        Raises:
+            RpcError: The call failed.
+            TimeoutError: The stream was silent too long.
+            UnreachableError: `wrong_chain`.
+        """
+        from grpc import aio  # noqa: PLC0415 - already loaded by the connection
 
         is_first = True
         while True:
-            # A subscription that has begun is silent while nothing happens.
+            # A started subscription is silent while nothing happens.
             frame = await self._read(call, is_asked=is_first or not is_unbounded)
             if frame is aio.EOF:
                 return
@@ -206,11 +215,13 @@ class Connection:
             yield frame
 
     async def _read(self, call: Any, *, is_asked: bool) -> Any:
-        """The next frame, which the node was asked for, or that it sends when it wants to.
+        """Read the next frame; `is_asked` means that the node owes one now.
 
-        Raises an `RpcError` or a `TimeoutError`.
+        Raises:
+            RpcError: The call failed.
+            TimeoutError: No frame arrived in time.
         """
-        from grpc import RpcError  # noqa: PLC0415 - comes with the connection
+        from grpc import RpcError  # noqa: PLC0415 - already loaded by the connection
 
         time = asyncio.get_running_loop().time
         asked_at = time()
@@ -227,8 +238,13 @@ class Connection:
         return frame
 
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
-        """One attempt to call a procedure. Raises an `RpcError` or `wrong_chain`."""
-        from grpc import RpcError, StatusCode  # noqa: PLC0415 - comes with the connection
+        """Make one attempt to call a procedure.
+
+        Raises:
+            RpcError: The attempt failed.
+            UnreachableError: `wrong_chain`.
+        """
+        from grpc import RpcError, StatusCode  # noqa: PLC0415 - already loaded by the connection
 
         with self._calling() as line:
             call = line.method(procedure)(request, timeout=timeout_s)
@@ -242,12 +258,12 @@ class Connection:
             return response
 
     def _check_hope(self) -> None:
-        """Raise `node_unreachable` if the node was asked for too long already."""
+        """Raise `node_unreachable` if the node has been silent too long already."""
         if self.silence.is_over_long:
             raise self._explain(TimeoutError())
 
     def _fail(self, asked_at: float, error: "RpcError | TimeoutError") -> None:
-        """Something ended with an error; if it was the last that is waited for, all else does."""
+        """Record a failure; end all retired channels if the node has been silent too long."""
         if isinstance(error, TimeoutError):
             self.silence.fail(asked_at)
         else:
@@ -256,10 +272,10 @@ class Connection:
             for line in tuple(self._retired):
                 self._end(line)
 
-    # --- What is believed
+    # --- Rejection of other chains
 
     def _explain(self, error: "RpcError | TimeoutError") -> NexusError:
-        """The error in words, unless a node of another chain gave it: then that."""
+        """Return a readable error, or `wrong_chain` if a node of another chain answered."""
         if not isinstance(error, TimeoutError):
             try:
                 self._check_chain(error.initial_metadata() or ())
@@ -276,20 +292,21 @@ class Connection:
         return explained
 
     def _check_chain(self, metadata: Iterable[tuple[str, Any]]) -> None:
-        """Raise `wrong_chain` if the headers of a response tell of another chain."""
+        """Raise `wrong_chain` if the response headers name another chain."""
         if self.chain_id is None:
             return
         for name, value in metadata:
             if name == CHAIN_HEADER and len(value) >= _DIGEST_CHARACTERS:
                 check_chain(self.network.url, value, self.chain_id)
 
-    # --- The channel and its successors
+    # --- The channel and its replacements
 
     @contextmanager
     def _calling(self) -> Iterator[Line]:
-        """The channel, for one call that is under way.
+        """Provide the channel for one call and count the call as pending.
 
-        gRPC cancels what is under way when its channel is closed, as if the task were.
+        gRPC cancels pending calls when their channel is closed, as if their task had been
+        cancelled.
         """
         if self._line is None:
             raise _closed()
@@ -312,17 +329,17 @@ class Connection:
                 self._end(line)
 
     def _retire(self, line: Line) -> None:
-        """Have new calls connect anew, since one on this channel ran out of time.
+        """Open a new channel for later calls, because a call on this one timed out.
 
-        The node may be behind something that takes calls and loses them. Others that are under way
-        may be luckier: the channel ends after them.
+        The node may be behind a proxy that accepts calls and loses them. Other pending calls may
+        still succeed, so the old channel is closed only after they end.
         """
         if line is self._line:
             self._retired.add(line)
             self.open()
 
     def _end(self, line: Line) -> None:
-        """Close a channel, with what is under way on it."""
+        """Close a channel and its pending calls."""
         self._retired.discard(line)
         ending = asyncio.get_running_loop().create_task(line.channel.close())
         self._ending.add(ending)
@@ -340,18 +357,18 @@ class Connection:
 
 
 def check_chain(url: str, found: str, expected: str) -> None:
-    """Raise `wrong_chain` if the node at `url` is of another chain than expected."""
+    """Raise `wrong_chain` if the node at `url` is not on the expected chain."""
     if found != expected:
         raise UnreachableError(
             "wrong_chain",
-            f"the node at {url} is of the chain {found}, not {expected}",
-            hint="check the network's URL; devnet and localnets begin anew now and then",
+            f"the node at {url} is on chain {found}, expected {expected}",
+            hint="check the network's URL; devnet and localnets are reset from time to time",
             details={"url": url, "found": found, "expected": expected},
         )
 
 
 def _find_procedure(name: str) -> "Procedure":
-    """The procedure with a name such as `LedgerService/GetObject`, or with a whole path."""
+    """Return the procedure with a name such as `LedgerService/GetObject`, or with a full path."""
     from nexus_tools.sui.rpc import SUI_PACKAGE, load_messages  # noqa: PLC0415 - takes 10 ms
 
     path = name if name.startswith("/") else f"/{SUI_PACKAGE}.{name}"
@@ -359,7 +376,7 @@ def _find_procedure(name: str) -> "Procedure":
 
 
 def mask(*paths: str) -> dict[str, list[str]]:
-    """A read mask: the node sends these fields and no others."""
+    """Return a read mask: the node sends only these fields."""
     return {"paths": list(paths)}
 
 
@@ -367,13 +384,15 @@ def _closed() -> NexusError:
     return UsageError(
         "client_closed",
         "the client is not open",
-        hint="use it in `async with SuiClient(...) as client:`",
+        hint="open it with `async with SuiClient(...) as client:`",
     )
 
 
 def _renewed() -> "RpcError":
-    """What a call ends with whose channel was given up: another attempt has a new one."""
-    from grpc import StatusCode, aio  # noqa: PLC0415 - comes with the connection
+    """Return the error of a call whose channel was replaced; a retry uses the new channel."""
+    from grpc import StatusCode, aio  # noqa: PLC0415 - already loaded by the connection
 
-    nothing = aio.Metadata()
-    return aio.AioRpcError(StatusCode.UNAVAILABLE, nothing, nothing, "the connection was given up")
+    metadata = aio.Metadata()
+    return aio.AioRpcError(
+        StatusCode.UNAVAILABLE, metadata, metadata, "the connection was replaced"
+    )

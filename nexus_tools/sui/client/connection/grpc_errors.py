@@ -1,4 +1,4 @@
-"""What a failed remote call means to a user."""
+"""Conversion of gRPC errors to errors that users can act on."""
 
 import re
 from collections.abc import Callable
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 _TRANSIENT = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED")
 
-# gRPC tells the whole way to a failure: `failed to connect to all addresses; last error: UNKNOWN:
-# ipv4:127.0.0.1:9000: connect: Connection refused (111)`. The end of it says what is wrong.
+# gRPC reports the path of a failure: `failed to connect to all addresses; last error: UNKNOWN:
+# ipv4:127.0.0.1:9000: connect: Connection refused (111)`. Its end names the cause.
 _WAY = re.compile(r"^.*last error: ([A-Z_]+: )?(ipv[46]:\S+: )?", re.DOTALL)
 
 
 class UnsupportedByNodeError(UnreachableError):
-    """The node does not offer this method, or does not keep what it would need for it."""
+    """The node does not offer this method, or does not store the data that it needs."""
 
 
 def is_transient(error: "RpcError") -> bool:
-    """Whether the same call may succeed in a moment."""
+    """Return whether the same call may succeed on retry."""
     return error.code().name in _TRANSIENT
 
 
 def explain(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
-    """The error of a call to the node at `url`, which had `timeout_s`, in words."""
+    """Return a readable error for a call to the node at `url` with a limit of `timeout_s`."""
     if isinstance(error, TimeoutError) or error.code().name == "DEADLINE_EXCEEDED":
         return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)
     return _BY_STATUS.get(error.code().name, _refused)(url, error)
@@ -42,7 +42,7 @@ def _unreachable(url: str, reason: str, **details: float) -> NexusError:
     return UnreachableError(
         "node_unreachable",
         f"the node at {url} does not respond: {reason}",
-        hint="check the network's URL and your connection; a localnet has to be started",
+        hint="check the network's URL and your connection; start the localnet if you use one",
         details={"url": url, **details},
     )
 
@@ -50,8 +50,8 @@ def _unreachable(url: str, reason: str, **details: float) -> NexusError:
 def _busy(url: str, error: "RpcError") -> NexusError:
     return UnreachableError(
         "node_busy",
-        f"the node at {url} answers no more requests for now: {error.details()}",
-        hint="wait a little, or use another node",
+        f"the node at {url} is busy: {error.details()}",
+        hint="wait a moment, or use another node",
         details=_details(error),
     )
 
@@ -73,7 +73,7 @@ def _not_allowed(url: str, error: "RpcError") -> NexusError:
     return NotAllowedError(
         "node_refused_access",
         f"the node at {url} refuses access: {error.details()}",
-        hint="check whether the provider asks for a key in the URL",
+        hint="check whether the provider requires a key in the URL",
         details=_details(error),
     )
 
@@ -96,7 +96,7 @@ def _reason(error: "RpcError") -> str:
 
 _BY_STATUS: dict[str, Callable[[str, "RpcError"], NexusError]] = {
     "UNAVAILABLE": lambda url, error: _unreachable(url, _reason(error)),
-    "CANCELLED": lambda url, _: _unreachable(url, "it broke the connection"),
+    "CANCELLED": lambda url, _: _unreachable(url, "it closed the connection"),
     "UNKNOWN": lambda url, error: _unreachable(url, _reason(error)),
     "INTERNAL": lambda url, error: _unreachable(url, _reason(error)),
     "RESOURCE_EXHAUSTED": _busy,

@@ -1,4 +1,4 @@
-"""Since when a node says nothing, and when that is too long for somebody who waits."""
+"""The stall timeout of a node: how long it has been silent, and when callers give up."""
 
 from asyncio import get_running_loop
 from math import inf
@@ -6,14 +6,15 @@ from math import inf
 from msgspec import Struct
 
 _UNHEARD = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED")
-"""What gRPC may say by itself: all else was said by the node."""
+"""Statuses that gRPC may generate itself: all others come from the node."""
 
 
 class Silence(Struct):
-    """The time since which one node was asked in vain, if it is; times are those of the loop.
+    """The time since which one node has not responded; times are those of the event loop.
 
-    With 10 s to bear, a call that is sent at 0 and has no response ends at 10. So do those that
-    were sent meanwhile, if nothing came since 0, and another one that is sent at 11 ends at once.
+    With a `bearable_s` of 10 s, a call that is sent at 0 and gets no response ends at 10. Calls
+    that were sent meanwhile also end at 10 if nothing arrived since 0. A call that is sent at 11
+    ends at once.
     """
 
     bearable_s: float
@@ -21,22 +22,22 @@ class Silence(Struct):
     _heard_at: float = -inf
 
     def hear(self) -> None:
-        """The node said something: whoever asks from now on may wait as long as anybody."""
+        """Record that the node responded: later calls get the full time limit."""
         self._heard_at = get_running_loop().time()
         self._began_at = None
 
     def fail(self, asked_at: float, status: str = "DEADLINE_EXCEEDED") -> None:
-        """What was asked ended with a status of gRPC; it says something if the node gave it."""
+        """Record a call that ended with a gRPC status; one from the node is a response."""
         if status not in _UNHEARD:
             self.hear()
         elif self._began_at is None and self._heard_at < asked_at:
             self._began_at = asked_at
 
     def bound(self, ends_at: float) -> float:
-        """When a call gives up that would do so at `ends_at` by itself."""
+        """Return the time at which a call gives up that would otherwise do so at `ends_at`."""
         return ends_at if self._began_at is None else min(ends_at, self._began_at + self.bearable_s)
 
     @property
     def is_over_long(self) -> bool:
-        """Whether nobody is to wait any more."""
+        """Whether the node has been silent too long to wait for it."""
         return self.bound(inf) <= get_running_loop().time()

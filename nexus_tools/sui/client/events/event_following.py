@@ -1,12 +1,13 @@
-"""Following events: each that matches exactly once, in order, over any number of disconnections.
+"""Event following: each matching event exactly once, in order, across disconnections.
 
-A subscription begins at the tip and cannot be resumed; the list of past events can, but trails the
-tip. So: read the list up to its end, subscribe, read the list again until it covers the place where
-the subscription began, and go on with the subscription. The order (checkpoint, transaction, event)
-tells what was delivered before. A node that keeps no list of events is asked for whole checkpoints.
+A subscription starts at the tip and cannot be resumed. The list of past events can be resumed, but
+lags behind the tip. So a follower reads the list to its end, subscribes, reads the list again until
+it covers the start of the subscription, and continues with the subscription. The order (checkpoint,
+transaction, event) shows which events were delivered before. If a node keeps no event index, the
+follower reads whole checkpoints.
 
-After a disconnection, or since a cursor was kept, the node may have been set back. Then the order
-tells nothing: so what was delivered last is read and compared again.
+The node may be rolled back during a disconnection or after a cursor was stored. The order shows
+nothing then, so the follower reads the last delivered events again and compares them.
 """
 
 import asyncio
@@ -35,18 +36,22 @@ async def follow_events(
     timestamps: bool = False,
     interrupted: Interrupted = lambda _: None,
 ) -> AsyncGenerator[Item, None]:
-    """The events after `cursor`, without end; without a cursor, those from now on.
+    """Yield the events after `cursor`, without end; without a cursor, events from now on.
 
-    A consumer that has dealt with an item keeps `item.cursor` and starts with it again: nothing is
-    lost and nothing comes twice. `Progress` says that nothing matched up to its place. With
-    `timestamps`, the time of its checkpoint is read for each event, as long as the node keeps the
-    checkpoint. The node may be away for as long as the client's `Patience` bears: `interrupted` is
-    told of each try that failed; the next item says that it is over. Close the iterator
-    (`contextlib.aclosing`) when you leave it early.
+    Store `item.cursor` after you process an item, and start with it again: no event is lost or
+    repeated. `Progress` means that nothing matched up to its position. With `timestamps`, each
+    event has the time of its checkpoint while the node has the checkpoint. The node may be
+    unreachable as long as the client's `Patience` allows. `interrupted` receives the error of each
+    failed attempt; the next item means that the node is back. Close the iterator
+    (`contextlib.aclosing`) if you leave it early.
 
-    Raises `chain_went_back` if what was given, or the cursor, is not on the node's chain any more;
-    its detail `common` is a checkpoint up to which it is as it was. Raises `history_missing`, or
-    what the node says of a request that it refuses for good, or `node_unreachable`.
+    Raises:
+        NotFoundError: `chain_went_back` if delivered events, or the cursor, are no longer on the
+        node's chain. Its
+            detail `common` is a checkpoint up to which the chain is unchanged. `history_missing` if
+            the
+            node has pruned checkpoints.
+        NexusError: `node_unreachable`, or the node's error if it refuses the request permanently.
     """
     follower = _Follower(client.connection, event_filter, cursor, interrupted)
     known: tuple[int, int | None] = (-1, None)
@@ -63,7 +68,7 @@ async def follow_events(
 async def past_events(
     client: SuiClient, event_filter: EventFilter, after: Cursor | None = None
 ) -> AsyncGenerator[EventRecord, None]:
-    """The events up to now, from `after` on or all that the node has. Raises as `follow_events`."""
+    """Yield the events from `after`, or from the start, up to now; raises as `follow_events`."""
     now = Cursor.after_checkpoint(await client.latest_checkpoint()).position
     items = follow_events(client, event_filter, after or Cursor.beginning())
     async with aclosing(items):
@@ -119,7 +124,7 @@ class _Follower:
             except RefusedOnChainError:
                 if self._cursor is None or self._cursor.token is None:
                     raise
-                self._cursor = self._cursor.without_token()  # it was another node's
+                self._cursor = self._cursor.without_token()  # the token was another node's
                 continue
             except UnreachableError as error:
                 if self._connection.silence.is_over_long:
@@ -139,7 +144,7 @@ class _Follower:
             if first is None:
                 raise _broken(self._connection)
             if self._cursor is not None:
-                if self._is_broken:  # the node may have gone back before this stream began
+                if self._is_broken:  # the node may have been rolled back before this stream started
                     await self._lineage.check(self._cursor)
                 async with aclosing(self._catch_up(_covered(first))) as items:
                     async for item in items:
@@ -155,10 +160,10 @@ class _Follower:
         raise _broken(self._connection)
 
     async def _catch_up(self, until: int | None) -> AsyncGenerator[Item, None]:
-        """What happened since the cursor, until the list covers the checkpoint `until`.
+        """Yield the events since the cursor, until the list covers the checkpoint `until`.
 
-        Without it, one reading to the end of the list. If the stream was broken, what was delivered
-        last is read again, and has to be the same.
+        Without `until`, read once to the end of the list. If the stream broke, the last delivered
+        events are read again and have to be the same.
         """
         pauses = self._connection.patience.pauses()
         reached = self._cursor
@@ -177,11 +182,11 @@ class _Follower:
             await asyncio.sleep(next(pauses))  # the list of events trails the tip
 
     def _advance(self, item: Item) -> tuple[Any, ...]:
-        """The item, if it is new; remember how far it goes."""
+        """Return the item if it is new, and record its position."""
         known = self._cursor
         if known is not None and item.cursor.position <= known.position:
-            # Nothing new, but with the node's own cursor for this place the next list begins
-            # sooner.
+            # The item is not new, but with the node's own cursor for this position the next list
+            # starts faster.
             if item.cursor.position == known.position and item.cursor.token is not None:
                 self._cursor = replace(item.cursor, mark=known.mark)
             return ()
@@ -190,7 +195,7 @@ class _Follower:
 
 
 def _covered(first: Item) -> int:
-    """The last checkpoint that a stream with this first item leaves to the list."""
+    """Return the last checkpoint that a stream with this first item does not cover."""
     return first.cursor.checkpoint if isinstance(first, Progress) else first.checkpoint - 1
 
 

@@ -1,4 +1,4 @@
-"""Where events come from: the index of a node that keeps one, or its whole checkpoints."""
+"""Event sources: the event index of a node, or its checkpoints if it has no index."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
@@ -20,13 +20,13 @@ from nexus_tools.sui.types.event import EVENTS
 
 
 class Source(Protocol):
-    """A way to get past and present events from a node."""
+    """A source of past and live events."""
 
     def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """What the node has after a place, then at least one `Progress` to where it looked."""
+        """Yield the events after a position, then at least one `Progress`."""
 
     def live(self) -> AsyncGenerator[Item, None]:
-        """First a `Progress` to where the stream begins, then what happens."""
+        """Yield a `Progress` to where the stream starts, then live events."""
 
 
 # --- An index of events: `ListEvents` and `SubscribeEvents`
@@ -44,7 +44,7 @@ _EVENT_FIELDS = (
 )
 
 LIST_LIMIT = 1_000
-"""How many events are asked for at once; nodes may give fewer."""
+"""The number of events per list request; nodes may return fewer."""
 
 
 _ITEM_LIMIT, _SCAN_LIMIT = 1, 2
@@ -53,14 +53,14 @@ _THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
 
 
 class IndexSource:
-    """Past and present events, filtered by the node."""
+    """Past and live events that the node filters, by `ListEvents` and `SubscribeEvents`."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
         self._connection = connection
         self._filter = event_filter
 
     async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """What the index has after a place: as many lists as it takes to get to its end."""
+        """Yield the indexed events after a position, from one list request after another."""
         token, start = after.token, after.checkpoint
         while True:
             ended = None
@@ -85,7 +85,7 @@ class IndexSource:
         )
 
     async def live(self) -> AsyncGenerator[Item, None]:
-        """What happens from now on; first a `Progress` to the tip."""
+        """Yield a `Progress` to the tip, then live events."""
         frames = self._connection.stream(
             "SubscriptionService/SubscribeEvents",
             read_mask=mask(*_EVENT_FIELDS),
@@ -98,7 +98,7 @@ class IndexSource:
 
 
 def _items(frame: Any) -> tuple[Item, ...]:
-    """An event comes before the progress that its frame reports."""
+    """Return the items of a frame: its event precedes its progress."""
     watermark = frame.watermark
     token = watermark.cursor if watermark.HasField("cursor") else None
     items: tuple[Item, ...] = ()
@@ -117,14 +117,14 @@ _PARALLEL_READS = 16
 
 
 class CheckpointSource:
-    """Past and present events, from checkpoints as long as the node keeps them."""
+    """Past and live events, filtered here from the checkpoints that the node still has."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
         self._connection = connection
         self._filter = event_filter
 
     async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """The events of all checkpoints from the one of a place to the newest."""
+        """Yield the events of all checkpoints from the position's to the newest."""
         numbers = range(after.checkpoint, await self._tip() + 1)
         for start in range(0, len(numbers), _PARALLEL_READS):
             reads = map(self._read, numbers[start : start + _PARALLEL_READS])
@@ -133,7 +133,7 @@ class CheckpointSource:
                     yield item
 
     async def live(self) -> AsyncGenerator[Item, None]:
-        """What happens from now on; the first checkpoint only says where the stream begins."""
+        """Yield live events; the first checkpoint only marks where the stream starts."""
         begun = False
         frames = self._connection.stream(
             "SubscriptionService/SubscribeCheckpoints", read_mask=mask(*_CHECKPOINT_FIELDS)
@@ -161,8 +161,8 @@ class CheckpointSource:
         except NotFoundError as error:
             raise NotFoundError(
                 "history_missing",
-                f"the node does not keep checkpoint {sequence_number} any more: events are missing",
-                hint="use a node with a longer history, or begin anew from now",
+                f"the node no longer has checkpoint {sequence_number}, so events are missing",
+                hint="use a node with a longer history, or start again from now",
                 details=error.details,
             ) from error
         return response.checkpoint

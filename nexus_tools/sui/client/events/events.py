@@ -1,4 +1,4 @@
-"""What the following of events is about: filters, cursors and records."""
+"""The data of event following: filters, cursors and records."""
 
 import json
 from base64 import b64decode, b64encode
@@ -15,16 +15,16 @@ from nexus_tools.sui.types.event import Event
 from nexus_tools.sui.types.type_tag import parse_struct_tag
 
 _LAST = 2**63
-"""A place behind every transaction of a checkpoint and every event of a transaction."""
+"""An index after every transaction of a checkpoint and every event of a transaction."""
 
 Position = tuple[int, int, int]
 
 
 class EventFilter(Struct, frozen=True):
-    """Events whose type was first defined in `package` and, where given, in one of `modules`.
+    """A filter for event types that `package` first defined, optionally in one of `modules`.
 
-    With `names`, their struct has one of these names, too. An upgraded package still counts under
-    its original id. What `a | b` lets pass is what one of them does.
+    With `names`, the struct also has to have one of these names. Types of an upgraded package keep
+    its original ID. `a | b` accepts events that `a` or `b` accepts.
     """
 
     package: Address
@@ -35,16 +35,16 @@ class EventFilter(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.names and not self.modules:
             raise ValidationError(
-                "event_filter_invalid", "names of events are looked for in modules: name those, too"
+                "event_filter_invalid", "expected modules for the event names, got none"
             )
 
     def __or__(self, other: "EventFilter") -> "EventFilter":
-        """The filter that lets pass what one of both does."""
+        """Return a filter that accepts events that one of both accepts."""
         return replace(self, others=(*self.others, other))
 
     def matches(self, event: Event) -> bool:
-        """Whether an event passes."""
-        return self._matches(event) or any(each.matches(event) for each in self.others)
+        """Return whether the filter accepts an event."""
+        return self._matches(event) or any(other.matches(event) for other in self.others)
 
     def _matches(self, event: Event) -> bool:
         return (
@@ -54,12 +54,12 @@ class EventFilter(Struct, frozen=True):
         )
 
     def message(self) -> dict[str, Any]:
-        """The filter as the node wants it: one alternative for each type."""
-        types = [name for each in (self, *self.others) for name in each.types()]
+        """Return the filter as a request message: one alternative for each type."""
+        types = [name for other in (self, *self.others) for name in other.types()]
         return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
 
     def types(self) -> list[str]:
-        """What types its own events have: names of packages, modules or types."""
+        """Return the filter's own types, as names of packages, modules or structs."""
         types = [str(self.package)]
         if self.modules:
             types = [f"{self.package}::{module}" for module in self.modules]
@@ -69,7 +69,7 @@ class EventFilter(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """What was on the chain at a place: a transaction, or a whole checkpoint, by its digest."""
+    """A known transaction or checkpoint at a position on the chain, with its digest."""
 
     checkpoint: int
     transaction: int
@@ -77,21 +77,21 @@ class Mark(Struct, frozen=True):
 
     @classmethod
     def of_checkpoint(cls, checkpoint: int, digest: Digest) -> "Mark":
-        """The mark behind the last transaction of a checkpoint."""
+        """Return the mark after the last transaction of a checkpoint."""
         return cls(checkpoint, _LAST, digest)
 
     @property
     def is_checkpoint(self) -> bool:
-        """Whether the digest is of the whole checkpoint, and so of all before it, too."""
+        """Whether the digest covers a whole checkpoint, and therefore everything before it."""
         return self.transaction == _LAST
 
 
 class Cursor(Struct, frozen=True):
-    """How far events were followed: up to and including this place.
+    """The last position, inclusive, up to which events were followed.
 
-    `token` is the node's own cursor, which only makes resuming faster: the place is good at every
-    node of the chain. `mark` is the last thing known on the way there: with it, whoever goes on
-    from here notices that the chain has been set back since, however long ago that was.
+    `token` is the node's own cursor. It only makes resuming faster, because the position is valid
+    at every node of the chain. `mark` is the last known mark before the position. With it, a
+    follower that resumes here detects that the chain was rolled back since, however long ago.
     """
 
     checkpoint: int
@@ -102,26 +102,28 @@ class Cursor(Struct, frozen=True):
 
     @classmethod
     def beginning(cls) -> "Cursor":
-        """The place before the first event of the chain."""
+        """Return the position before the first event of the chain."""
         return cls(0, -1, -1)
 
     @classmethod
     def after_checkpoint(
         cls, checkpoint: int, token: bytes | None = None, mark: Mark | None = None
     ) -> "Cursor":
-        """The place behind the last event of a checkpoint."""
+        """Return the position after the last event of a checkpoint."""
         return cls(checkpoint, _LAST, _LAST, token, mark)
 
     @classmethod
     def parse(cls, text: str) -> "Cursor":
-        """Read what `str()` gave. Raises `cursor_invalid`."""
+        """Parse the result of `str()`. Raises `cursor_invalid`."""
         try:
             *place, token, mark = json.loads(text)
             checkpoint, transaction, event = map(int, place)
             raw = None if token is None else b64decode(token, validate=True)
             return cls(checkpoint, transaction, event, raw, None if mark is None else _mark(*mark))
         except (ValueError, TypeError, NexusError):
-            raise ValidationError("cursor_invalid", f"{text[:80]!r} is not a cursor") from None
+            raise ValidationError(
+                "cursor_invalid", f"{text[:80]!r} is not a valid cursor"
+            ) from None
 
     def __str__(self) -> str:
         token = None if self.token is None else b64encode(self.token).decode()
@@ -130,17 +132,17 @@ class Cursor(Struct, frozen=True):
 
     @property
     def position(self) -> Position:
-        """The place as numbers that grow with every event."""
+        """The position as numbers that grow with every event."""
         return self.checkpoint, self.transaction, self.event
 
     def without_token(self) -> "Cursor":
-        """The same place, for a node that does not know the token."""
+        """Return the same position, for a node that does not know the token."""
         return replace(self, token=None)
 
     def at_mark(self) -> "Cursor":
-        """The place from which to go on: this one, or that of the mark if that is earlier.
+        """Return the position from which to resume: this one, or the mark's if that is earlier.
 
-        No event that matches was between them; if there is one now, it is new.
+        No matching event was between them, so one that is there now is new.
         """
         if self.mark is None:
             return self
@@ -153,7 +155,7 @@ def _mark(checkpoint: int, transaction: int, digest: str) -> Mark:
 
 
 class EventRecord(Struct, frozen=True):
-    """An event where it stands on the chain. `timestamp_ms` is None unless it was asked for."""
+    """An event with its position on the chain. `timestamp_ms` is None unless requested."""
 
     cursor: Cursor
     event: Event
@@ -164,21 +166,21 @@ class EventRecord(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """No event that matches came up to this place: keep the cursor."""
+    """No matching event occurred up to this position: store the cursor."""
 
     cursor: Cursor
 
 
 Item = EventRecord | Progress
-"""What following events gives."""
+"""An item that a follower yields."""
 
 
-# Events come by the thousand, of a handful of types.
+# Thousands of events have only a few types.
 _event_type = lru_cache(256)(parse_struct_tag)
 
 
 def record_of(message: Any, token: bytes | None) -> EventRecord:
-    """Read an `Event` message with all fields but `json`."""
+    """Parse an `Event` message with all fields but `json`."""
     place = message.checkpoint, message.transaction_index, message.event_index
     event = Event(
         Address.parse(message.package_id),

@@ -1,16 +1,16 @@
-"""Whether a node still has the chain that was followed, or was set back and went another way.
+"""Detection of rollbacks: does a node still have the chain that was followed?
 
-Heights alone do not tell: a node that was set back may have passed its old height before anybody
-asks. So the digest of a checkpoint is kept now and then, as a mark, and each event since the last
-mark. When the stream of events is begun again, the mark has to be there, and so do those events,
-and no others up to the place that was reached.
+Heights are not enough. A rolled-back node may have passed its old height before it is next queried.
+Therefore the follower records the digest of a checkpoint from time to time, as a mark, and each
+event since the last mark. When it opens the stream of events again, the node must still have the
+mark and exactly those events up to the position that was reached.
 
-With marks at 10 and 12 and events followed up to 15, a node was set back and is at 20: if it went
-back to 11, its checkpoint 12 has another digest; if to 13, some event of 14 or 15 is missing or
-new, or nothing that matters has changed.
+For example, there are marks at 10 and 12, and events were followed up to 15. The node was rolled
+back and is now at 20. If it was rolled back to 11, its checkpoint 12 has another digest. If it was
+rolled back to 13, an event of 14 or 15 is missing or new, or nothing that matters has changed.
 
-The last event or mark goes along in the cursor: so that a follower that begins with it knows as
-much, whatever happened while nobody followed.
+The cursor contains the last event or mark. A follower that starts with it can therefore detect a
+rollback that happened while nothing followed the chain.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from nexus_tools.sui.errors import NotFoundError, UnreachableError
 from nexus_tools.sui.types.digest import Digest
 
 WENT_BACK = "chain_went_back"
-"""The code of the error that says so."""
+"""The error code of a detected rollback."""
 
 _MARKS = 600
-# Past ones come by the thousand before the first mark.
+# Thousands of past events may precede the first mark.
 _EVENTS = 1_000
 
 
 class Lineage:
-    """What one follower knows of the chain, from the cursor with which it began."""
+    """The record that one follower keeps of the chain, starting from its cursor."""
 
     def __init__(self, connection: Connection, cursor: Cursor | None) -> None:
         self._connection = connection
@@ -54,9 +54,9 @@ class Lineage:
     # --- Following
 
     def advance(self, item: Item) -> Mark | None:
-        """An item is handed on: nothing of the past may change from now on.
+        """Record an item that is handed on: nothing before it may change from now on.
 
-        Returns the last thing that is known of the way there.
+        Returns the last mark before it.
         """
         if self._place is None:
             self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
@@ -79,10 +79,10 @@ class Lineage:
         self._start = place.checkpoint
 
     async def mark(self, reached: int) -> None:
-        """Keep the digest of a checkpoint to which a stream has come, if it is time to.
+        """Record the digest of a checkpoint that a stream has reached, if `mark_s` have passed.
 
-        The node may be set back between the frame and this question. So the answer counts only once
-        the same stream has gone on: one that was set back ends.
+        The node may be rolled back between the frame and this request. The mark therefore counts
+        only after the same stream has continued, because a stream of a rolled-back node ends.
         """
         if _now() - self._marked_at < self._connection.patience.mark_s:
             return
@@ -100,10 +100,10 @@ class Lineage:
         later = {at: known for at, known in self._events.items() if at[0] > mark.checkpoint}
         self._events = later
 
-    # --- Beginning again
+    # --- Restart
 
     async def check(self, reached: Cursor) -> None:
-        """Raise `chain_went_back` if a mark is gone, `node_behind` if that cannot be known yet."""
+        """Raise `chain_went_back` if a mark is gone, or `node_behind` while that is unknown."""
         self._candidate = None
         if not self._marks and not reached.checkpoint:
             return
@@ -115,34 +115,34 @@ class Lineage:
         self._behind_since = None
 
     async def _is_gone(self, height: int) -> bool:
-        """Whether the last mark that the node should have is another checkpoint now."""
-        mark = next((each for each in reversed(self._marks) if each.checkpoint <= height), None)
+        """Return whether the last mark that the node should have is now a different checkpoint."""
+        mark = next((mark for mark in reversed(self._marks) if mark.checkpoint <= height), None)
         return mark is not None and await self._has(mark) is False
 
     async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
-        """A node may be behind others for a while; after that, it was set back."""
+        """Raise `node_behind`, or after `call_timeout_s` the error of a rolled-back chain."""
         self._behind_since = self._behind_since or _now()
         if _now() - self._behind_since > self._connection.patience.call_timeout_s:
             raise await self._went_back(reached)
         raise UnreachableError(
             "node_behind",
-            f"the node at {self._connection.network.url} is at checkpoint {height},"
-            f" and {reached.checkpoint} was seen",
+            f"the node at {self._connection.network.url} is at checkpoint {height}, behind"
+            f" checkpoint {reached.checkpoint} that was read before",
         )
 
     async def _has(self, mark: Mark) -> bool | None:
-        """Whether a mark is there; None if the node keeps nothing as old, which tells nothing."""
+        """Return whether the node has a mark, or None if it has pruned that checkpoint."""
         field = "digest" if mark.is_checkpoint else "transactions.digest"
         found = await self._read(mark.checkpoint, field)
         if found is None:
             return None
         if mark.is_checkpoint:
             return bool(found.digest == str(mark.digest))
-        digests = [each.digest for each in found.transactions]
+        digests = [transaction.digest for transaction in found.transactions]
         return digests[mark.transaction : mark.transaction + 1] == [str(mark.digest)]
 
     async def _read(self, number: int, field: str) -> Any:
-        """A field of a checkpoint; None if the node does not have that, or not any more."""
+        """Return a field of a checkpoint, or None if the node does not have the checkpoint."""
         try:
             response = await self._connection.call(
                 "LedgerService/GetCheckpoint", sequence_number=number, read_mask=mask(field)
@@ -152,12 +152,12 @@ class Lineage:
         return response.checkpoint
 
     def begin_again(self, reached: Cursor) -> Cursor:
-        """From where to read once more, to `compare` with what was handed on."""
+        """Return the position from which to read again, to `compare` with the delivered events."""
         self._missing = dict(self._events)
         return self._place or reached
 
     async def compare(self, item: Item, reached: Cursor) -> bool:
-        """Whether all up to the place reached is as it was; False before that is known.
+        """Return whether everything up to `reached` is unchanged; False until that is known.
 
         Raises `chain_went_back`.
         """
@@ -176,14 +176,14 @@ class Lineage:
         common = await self._common(await read_height(self._connection))
         return NotFoundError(
             WENT_BACK,
-            f"the node at {url} does not have the chain any more that was read up to checkpoint"
-            f" {reached.checkpoint}: it was set back",
-            hint="what was read since may not have happened: begin anew, from an earlier place",
+            f"the node at {url} no longer has the chain that was read up to checkpoint"
+            f" {reached.checkpoint}: the chain was rolled back",
+            hint="discard the events read since then, and start again from an earlier cursor",
             details={"url": url, "checkpoint": reached.checkpoint, "common": common},
         )
 
     async def _common(self, height: int) -> int:
-        """A checkpoint to which the chain is as it was, as late as is known."""
+        """Return the latest known checkpoint up to which the chain is unchanged."""
         stand, gone = 0, len(self._marks)
         while stand < gone:
             middle = (stand + gone) // 2
@@ -198,7 +198,7 @@ class Lineage:
 
 
 def _before(record: EventRecord) -> Cursor:
-    """The place before the checkpoint of an event, which is the first of a stream."""
+    """Return the position before the checkpoint of an event that is the first of a stream."""
     if not record.checkpoint:
         return Cursor.beginning()
     return Cursor.after_checkpoint(record.checkpoint - 1)

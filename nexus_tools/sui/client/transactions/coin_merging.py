@@ -1,4 +1,4 @@
-"""Merging of coins: a transaction takes a limited number of them, and a wallet may have more."""
+"""Merging of coins: a transaction takes a limited number of coins, but a wallet may have more."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,13 +10,13 @@ from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
 MAX_MERGED_COINS = 1_000
-"""The most coins that are inputs of one transaction: 75 bytes each, of 128 KiB."""
+"""The maximum number of coins that one transaction merges: 75 bytes each, of 128 KiB."""
 
 OnMerge = Callable[[Executed, int], None]
-"""Receives a transaction that merged coins, and their number."""
+"""A callback for each transaction that merged coins, with their number."""
 
-_MAX_ARGUMENTS = 500  # of one command; the protocol allows 511
-_BASE_UNITS, _COIN_UNITS = 10_000, 1_000  # of gas, at most, for a transaction and for each coin
+_MAX_ARGUMENTS = 500  # per command; the protocol allows 511
+_BASE_UNITS, _COIN_UNITS = 10_000, 1_000  # maximum gas of a transaction and of each coin
 
 _log = get_logger(__name__)
 
@@ -24,8 +24,8 @@ _log = get_logger(__name__)
 def coins_to_merge(coins: Sequence[Coin], price: int) -> list[Coin]:
     """Choose the coins that a transaction merges into the gas coin; the largest pay for it.
 
-    Of 300 coins of 0.01 SUI, 31 have the 0.31 SUI that merging 300 may take at a price of 1 000:
-    the other 269 are merged into them.
+    For example, merging 300 coins of 0.01 SUI costs up to 0.31 SUI at a gas price of 1 000. So 31
+    coins pay, and the other 269 are merged into them.
     """
     coins = sorted(coins, key=lambda coin: -coin.balance)
     paid = 0
@@ -54,11 +54,11 @@ def log_merge(executed: Executed, count: int) -> None:
 
 
 def scattered(required: int | None, available: int) -> ShortageError:
-    """Return the error for SUI in more coins than a transaction takes."""
+    """Return the error for SUI that is in more coins than one transaction takes."""
     error = ShortageError(required, available)
     error.message = (
-        f"a transaction takes {MAX_PAYMENT_COINS} coins, and the largest of the wallet have"
-        f" {sui(available)}; the wallet has enough, but in more coins"
+        f"a transaction takes {MAX_PAYMENT_COINS} coins, and the wallet's largest contain"
+        f" {sui(available)}; the wallet has enough SUI, but in more coins"
     )
-    error.hint = "merge them: `nexus-tools wallet merge`, or `SuiClient.merge_coins`"
+    error.hint = "merge them with `nexus-tools wallet merge` or `SuiClient.merge_coins`"
     return error

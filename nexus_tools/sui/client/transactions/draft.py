@@ -1,4 +1,4 @@
-"""A transaction on its way to being sent: all but its gas, and the reasons to build it anew."""
+"""Transaction drafts: a transaction without its gas, and the check of its payment."""
 
 from msgspec import Struct
 
@@ -13,10 +13,10 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction
 
 
 class Draft(Struct, frozen=True):
-    """A transaction that only lacks its gas.
+    """A transaction that lacks only its gas.
 
-    `withdrawn` is the most that its commands take from the gas coin (MIST), or None if that is not
-    known.
+    `withdrawn` is the most that its commands take from the gas coin (MIST), or None if that is
+    unknown.
     """
 
     kind: ProgrammableTransaction
@@ -27,7 +27,7 @@ class Draft(Struct, frozen=True):
 
 
 class OutdatedError(Exception):
-    """An object, the epoch or a balance has changed: the transaction has to be built again."""
+    """An object, the epoch or a balance has changed, so the transaction has to be built again."""
 
     def __init__(self, refusal: NexusError) -> None:
         super().__init__(str(refusal))
@@ -35,10 +35,11 @@ class OutdatedError(Exception):
 
 
 def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
-    """Raise `ShortageError` if a payment does not have the gas budget besides what commands take.
+    """Raise `ShortageError` if the payment does not cover the commands and the gas budget.
 
-    The simulation had all that was left as its budget; with a larger one, the chain would execute
-    the transaction until a command finds too little in the gas coin, and take the gas.
+    The simulation used everything that was left as its budget. With a larger budget, the chain
+    would execute the transaction until a command finds too little in the gas coin, and would charge
+    the gas.
     """
     available = payment.total
     withdrawn = draft.withdrawn or 0

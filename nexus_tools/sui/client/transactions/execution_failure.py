@@ -1,4 +1,4 @@
-"""Failed transactions in words: what the effects say, and what the node knows of their aborts."""
+"""Readable errors for failed transactions, from their effects and the node's abort details."""
 
 from asyncio import CancelledError
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -27,14 +27,15 @@ _MAX_VALUE = 1_000
 
 
 def parse_clever_error(message: Any) -> "CleverError | None":
-    """What a node tells of an abort with an `#[error]`, in `sui.rpc.v2.TransactionEffects`.
+    """Parse a node's report of an `#[error]` abort from `sui.rpc.v2.TransactionEffects`.
 
-    The bytecode has it, not the effects: None if the node tells nothing, or nothing was aborted.
+    The details are in the bytecode, not in the effects. Returns None if the node reports none, or
+    if the transaction did not abort.
     """
     abort = message.status.error.abort
     if not abort.HasField("clever_error"):
         return None
-    from nexus_tools.sui.bytecode import CleverError  # noqa: PLC0415 - for this alone
+    from nexus_tools.sui.bytecode import CleverError  # noqa: PLC0415 - only needed for this error
 
     told = abort.clever_error
     return CleverError(
@@ -49,13 +50,14 @@ def parse_clever_error(message: Any) -> "CleverError | None":
 def raise_for_status(
     effects: TransactionEffects, clever: "CleverError | None", digest: Digest | None = None
 ) -> None:
-    """Raises `RefusedOnChainError` if the effects are those of a failed transaction.
+    """Raise `RefusedOnChainError` if the effects are those of a failed transaction.
 
     An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` (the
-    number of the error constant, where it has one) and `abort_code` (as the effects have it; both
-    are the same for a plain number). Where it is an `#[error]`, `constant`, `value` (its sentence)
-    and `line` stand besides, as far as the node tells them. Any other failure has the code of its
-    `ErrorKind` in lower case. What was executed has its `digest`, and in `gas_mist` what it took.
+    number of the error constant, if it has one) and `abort_code` (the number in the effects; both
+    are equal for a plain number). For an `#[error]`, the details also contain `constant`, `value`
+    (its message) and `line`, as far as the node reports them. Any other failure has the code of its
+    `ErrorKind` in lower case. An executed transaction also has its `digest`, and its cost in
+    `gas_mist`.
     """
     if not isinstance(effects.status, ExecutionFailure):
         return
@@ -65,10 +67,10 @@ def raise_for_status(
         details |= {"digest": str(digest), "gas_mist": effects.gas_used.net}
     if isinstance(error.data, MoveAbort):
         raise _abort(error.data, clever, details)
-    place = "" if command is None else f" in command {command}"
+    position = "" if command is None else f" in command {command}"
     raise RefusedOnChainError(
         error.kind.name.lower(),
-        f"the chain refuses the transaction{place}: {_words(error)}",
+        f"the chain refuses the transaction{position}: {_words(error)}",
         hint=_HINTS.get(error.kind, ""),
         details=details,
     )
@@ -78,9 +80,9 @@ def raise_for_status(
 async def explains_refusal(
     connection: Connection, commands: Sequence[Command]
 ) -> AsyncGenerator[None, None]:
-    """Where these commands are refused, ask the node for the reason, and say it in the error.
+    """Add the reason to the error if the chain refuses these commands.
 
-    Raises `address_balances_off` where a deposit is refused because the chain has none.
+    Raises `address_balances_off` if a deposit is refused because the chain does not support it.
     """
     try:
         yield
@@ -98,9 +100,9 @@ async def explains_refusal(
 
 @contextmanager
 def in_doubt(digest: Digest) -> Iterator[None]:
-    """Name the transaction in errors after which nobody knows whether it was executed.
+    """Name the transaction in errors that leave its execution uncertain.
 
-    A refusal leaves no doubt. A cancellation has the doubt as a note.
+    A refusal is certain. A cancellation gets a note that names the transaction.
     """
     try:
         yield
@@ -115,25 +117,25 @@ def in_doubt(digest: Digest) -> Iterator[None]:
 
 
 def name_in_doubt(error: NexusError, digests: Sequence[Digest]) -> None:
-    """Name transactions in an error, of which the network may have executed one."""
+    """Name transactions in an error, one of which the network may have executed."""
     error.details["digest"] = str(digests[-1])
     error.hint = doubt(digests)
 
 
 def doubt(digests: Sequence[Digest]) -> str:
-    """Return what to do about transactions of which the network may have executed one."""
-    named = " or ".join(map(str, digests))
+    """Return a hint for transactions, one of which the network may have executed."""
+    names = " or ".join(map(str, digests))
     commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
     return (
-        f"the transaction {named} may have been executed all the same: look for it with {commands}"
+        f"the transaction {names} may have been executed: look it up with {commands}"
         " before you send another"
     )
 
 
 def gas_taken_mist(error: NexusError) -> int | None:
-    """What a transaction took that ended with this error, if the chain executed it at all.
+    """Return the gas cost of a transaction that ended with this error; 0 if it was not executed.
 
-    None if nobody knows whether it did: see `in_doubt`.
+    Returns None if its execution is uncertain: see `in_doubt`.
     """
     return error.details.get("gas_mist") if "digest" in error.details else 0
 
@@ -159,7 +161,7 @@ def _abort(
 
 
 def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
-    """`aborts with 7`, or `aborts with ELocked in line 83: The box is locked.`."""
+    """Return `aborts with 7`, or `aborts with ELocked in line 83: The box is locked.`."""
     if clever is None:
         return f"aborts with {abort.code}"
     name = clever.constant_name or clever.code
@@ -181,10 +183,10 @@ def _words(error: ExecutionError) -> str:
 
 
 _HINTS = {
-    ErrorKind.INSUFFICIENT_GAS: "the budget is too small: leave it out, and it is estimated",
+    ErrorKind.INSUFFICIENT_GAS: "omit the budget to have it estimated, or increase it",
     ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR: (
-        "a localnet knows the reason: `nexus-tools localnet trace DIGEST`, or for a transaction"
+        "find the reason on a localnet: `nexus-tools localnet trace DIGEST`, or for a transaction"
         " that was not sent `nexus-tools localnet trace --simulate FILE`"
     ),
-    ErrorKind.INSUFFICIENT_COIN_BALANCE: "the coin holds less than what is taken from it",
+    ErrorKind.INSUFFICIENT_COIN_BALANCE: "take at most the coin's balance from it",
 }

@@ -1,7 +1,7 @@
-"""From ids to inputs: who owns an object, and which version of it is the newest.
+"""Resolution of object IDs to transaction inputs: the owner and the newest version of each.
 
-What is known is kept. The version at which an object was shared never changes; that of an owned
-object changes with every transaction that names it, whose effects say how.
+Known values are cached. The version at which an object was shared never changes. The version of an
+owned object changes with every transaction that names it, and the effects report the new one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,11 +30,11 @@ from nexus_tools.sui.types.transaction import (
 )
 
 MAX_KNOWN = 10_000
-"""How many objects are remembered; beyond, the oldest are forgotten and read again when needed."""
+"""The maximum number of cached objects; the oldest are dropped and read again when needed."""
 
 
 class KnownObjects:
-    """Owner and newest reference of objects, as far as they are known."""
+    """A cache of the owners and newest references of objects."""
 
     def __init__(self) -> None:
         self._known: dict[Address, tuple[Owner, ObjectReference]] = {}
@@ -46,13 +46,13 @@ class KnownObjects:
         return self._known[object_id]
 
     def latest(self, owner: Owner, reference: ObjectReference) -> tuple[Owner, ObjectReference]:
-        """What is known of an object of which this was known, or is read; it may be forgotten."""
+        """Return the newer of the given state and the cached one, if any."""
         known = self._known.get(reference.object_id)
         is_newer = known is not None and known[1].version > reference.version
         return known if known is not None and is_newer else (owner, reference)
 
     def learn(self, owner: Owner, reference: ObjectReference) -> None:
-        """Remember a version, unless a newer one is known."""
+        """Cache a version, unless a newer one is known."""
         object_id = reference.object_id
         known = self._known.get(object_id)
         if known is not None and known[1].version > reference.version:
@@ -62,20 +62,20 @@ class KnownObjects:
         self._known[object_id] = (owner, reference)
 
     def learn_object(self, value: Object) -> None:
-        """Remember an object that was read."""
+        """Cache an object that was read."""
         self.learn(value.owner, value.reference())
 
     def learn_shared(self, values: Iterable[Object | None]) -> None:
-        """Remember what is shared of objects that were read for their contents.
+        """Cache the shared objects among objects that were read for their contents.
 
-        Who owns the others may be another one by the time that they are used.
+        The others may have another owner when they are used.
         """
         for value in values:
             if value is not None and isinstance(value.owner, Shared):
                 self.learn_object(value)
 
     def learn_effects(self, effects: TransactionEffects) -> None:
-        """Remember what a transaction left of the objects that it changed."""
+        """Cache the state in which a transaction left the objects that it changed."""
         for object_id, change in effects.changed_objects:
             if isinstance(change.output, ObjectWrite):
                 reference = ObjectReference(
@@ -86,7 +86,7 @@ class KnownObjects:
                 self._known.pop(object_id, None)
 
     def forget(self, object_ids: Iterable[Address]) -> None:
-        """Have these objects read again before they are used."""
+        """Drop objects from the cache, so that they are read again before use."""
         for object_id in object_ids:
             self._known.pop(object_id, None)
 
@@ -97,13 +97,15 @@ async def resolve(
     builder: TransactionBuilder,
     sender: Address | None,
 ) -> dict[Address, ObjectArgument]:
-    """The inputs for the objects that `builder` knows by id alone.
+    """Return the inputs for the objects that `builder` knows only by ID.
 
-    Raises `object_unknown`, or `object_not_yours` if somebody else than `sender` owns one; with
-    None, anybody may.
+    Raises:
+        NexusError: `object_unknown`, or `object_not_yours` if an account other than `sender` owns
+        one.
+            With None as the sender, any owner is accepted.
     """
     wanted = builder.unresolved()
-    # What is learned makes it forget what it knows: that is kept here.
+    # Adding objects to the cache may evict others, so keep the known ones here.
     found = {
         value.object_id: known[value.object_id] for value in wanted if value.object_id in known
     }
@@ -116,13 +118,13 @@ async def resolve(
         if value is None:
             raise NotFoundError(
                 "object_unknown",
-                f"there is no object {object_id} on {connection.network.name}",
-                hint="it was deleted or never existed there: check the id and the network",
+                f"the object {object_id} does not exist on {connection.network.name}",
+                hint="check the ID and the network; the object may have been deleted",
             )
         known.learn_object(value)
         found[object_id] = value.owner, value.reference()
-    # Meanwhile others may have changed some of it.
-    latest = {object_id: known.latest(*each) for object_id, each in found.items()}
+    # Other transactions may have changed some of them meanwhile.
+    latest = {object_id: known.latest(*state) for object_id, state in found.items()}
     return {
         value.object_id: _argument(value, latest, sender)
         if value.object_id in latest
@@ -146,9 +148,9 @@ def _argument(
         raise ValidationError(
             "object_is_a_field",
             f"{wanted.object_id} is a field of {owner.parent}",
-            hint="name the object that has the field",
+            hint="pass the object that contains the field",
         )
-    # Sent to an object that is an input as well: the transaction receives it from there.
+    # It was sent to an object that is also an input: the transaction receives it from there.
     if isinstance(owner, AddressOwner) and owner.address in known:
         return ReceivingObject(reference)
     if isinstance(owner, AddressOwner):
@@ -166,7 +168,7 @@ def _check_owner(owner: Address, object_id: Address, sender: Address | None) -> 
 
 
 def owned_ids(arguments: Mapping[Address, ObjectArgument]) -> frozenset[Address]:
-    """The inputs that no two transactions may use at once: all that are not shared."""
+    """Return the inputs that no two transactions may use at once: all that are not shared."""
     return frozenset(
         object_id
         for object_id, argument in arguments.items()

@@ -1,8 +1,8 @@
-"""Signed transactions that a node has received: their fate, and what excludes them.
+"""Transactions that were sent to a node: their outcome, and proofs that they cannot execute.
 
 A call signs another transaction only if the network can execute at most one of all that it has
-signed. A node reports what it likes, but it cannot invent the proof of that: the digest of an
-object contains the digest of the transaction that wrote it, and both are computed from the bytes.
+signed. A node can report anything, but it cannot forge the proof. The digest of an object contains
+the digest of the transaction that wrote it, and both are computed from the bytes.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _MAX_WRITERS = 64
 
 
 class SentTransaction(Struct, frozen=True):
-    """A signed transaction that a node has received.
+    """A signed transaction that was sent to a node.
 
     `consumed` are the object versions that end with it. The network executes at most one of the
     transactions that name such a version.
@@ -49,12 +49,12 @@ def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
     Reservations of an address balance are left out, because they are not objects.
     """
     inputs = data.kind.inputs if isinstance(data.kind, ProgrammableTransaction) else ()
-    objects = (each.reference for each in inputs if isinstance(each, OwnedObject))
-    coins = (each for each in data.gas.payment if not is_coin_reservation(each))
+    objects = (input_.reference for input_ in inputs if isinstance(input_, OwnedObject))
+    coins = (coin for coin in data.gas.payment if not is_coin_reservation(coin))
     return frozenset((*objects, *coins))
 
 
-# --- The fate of a transaction
+# --- The outcome of a transaction
 
 
 async def look_up(connection: Connection, sent: SentTransaction) -> Executed | None:
@@ -107,9 +107,13 @@ async def naming_doubt(
     try:
         yield
     except NexusError as error:
-        if "gas_mist" in error.details:  # of one that was executed, which excludes the others
+        if "gas_mist" in error.details:  # one was executed, which excludes the others
             raise
-        digests = [each.digest for each in sent if not await _is_known_superseded(connection, each)]
+        digests = [
+            transaction.digest
+            for transaction in sent
+            if not await _is_known_superseded(connection, transaction)
+        ]
         if not digests:
             raise
         is_named = "digest" in error.details
@@ -120,7 +124,7 @@ async def naming_doubt(
         raise named from error
     except asyncio.CancelledError as cancelled:
         if sent and not hasattr(cancelled, "__notes__"):
-            cancelled.add_note(doubt([each.digest for each in sent]))
+            cancelled.add_note(doubt([transaction.digest for transaction in sent]))
         raise
 
 
@@ -137,8 +141,8 @@ def lost_answer(refusal: NexusError) -> UnreachableError:
 def _not_repeated(reason: str, digest: Digest) -> UnreachableError:
     return UnreachableError(
         "node_unreachable",
-        "the node refused a transaction, but does not show that it can never be executed; the"
-        f" client does not send another one: {reason}",
+        "the node refused a transaction, but did not prove that it can never be executed, so the"
+        f" client does not send another: {reason}",
         details={"digest": str(digest)},
     )
 
@@ -150,7 +154,7 @@ async def _is_known_superseded(connection: Connection, sent: SentTransaction) ->
         return False
 
 
-# --- What the node shows
+# --- Data from the node
 
 
 async def _read_consumed(connection: Connection, sent: SentTransaction) -> list[Object]:

@@ -1,4 +1,7 @@
-"""One attempt to send a transaction: its inputs, its gas, and the answer of the node."""
+"""One attempt to send a transaction: its inputs, its gas and the node's answer.
+
+`Sender` decides whether to make another attempt.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -69,11 +72,11 @@ from nexus_tools.sui.types.type_tag import SUI
 OnSend = Callable[[SignedTransaction], None]
 
 MAX_COINS_READ = 1_000
-"""The most coins that are read at once; a node lists the largest first."""
+"""The maximum number of coins read at once; a node lists the largest first."""
 
 
 class Attempts:
-    """Tries once to execute, simulate or build a transaction of one signer."""
+    """Single attempts to execute, simulate or build a transaction of one signer."""
 
     def __init__(
         self, connection: Connection, known: KnownObjects, signer: Signer, *, roomy: int
@@ -107,10 +110,10 @@ class Attempts:
     async def simulate_unpaid(
         self, builder: TransactionBuilder, source: GasSource
     ) -> tuple[Simulated, int, int]:
-        """Simulate a transaction with a coin that the node makes up for it.
+        """Simulate a transaction with a gas coin that the node invents.
 
-        Returns besides the MIST that its commands take from the coin, as far as they are known, and
-        the price of gas.
+        Returns the simulation, the MIST that the commands take from the gas coin as far as known,
+        and the gas price.
         """
         draft = await self.draft(builder, await self.resolve(builder), source)
         data = await self._data(draft, Payment(), MAX_BUDGET_MIST)
@@ -128,7 +131,7 @@ class Attempts:
             payment, budget = await self._priced(draft, payment, budget)
             return await self._data(draft, payment, budget)
         finally:
-            # Whoever signs it may spend the coins at any time.
+            # The signer may spend the coins at any time.
             await self.purse.give_back(payment, Payment(reserved=payment.held))
 
     async def execute(
@@ -139,14 +142,14 @@ class Attempts:
         sent: list[SentTransaction],
         on_send: OnSend | None = None,
     ) -> Executed:
-        """Send the transaction. Raises `OutdatedError` if it has to be built anew.
+        """Send the transaction. Raises `OutdatedError` if it has to be built again.
 
-        `sent` are the transactions that earlier attempts of the same call have sent. Another one is
-        only signed if it excludes all of them, and becomes the last of them.
+        `sent` contains the transactions that earlier attempts of the same call have sent. Another
+        one is signed only if it excludes all of them; it is then appended.
         """
         arguments = await self.resolve(builder)
         async with self.reserved(owned_ids(arguments)):
-            arguments = await self.resolve(builder)  # waiting may have made them old
+            arguments = await self.resolve(builder)  # they may have changed while waiting
             draft = await self.draft(builder, arguments, source)
             payment = await self._take(draft, budget, arguments)
             left = Payment()
@@ -161,7 +164,7 @@ class Attempts:
             except OutdatedError:
                 raise
             except BaseException:
-                self._known.forget(arguments)  # it may have been executed all the same
+                self._known.forget(arguments)  # the transaction may have been executed
                 raise
             finally:
                 await self.purse.give_back(payment, left)
@@ -172,7 +175,7 @@ class Attempts:
     # --- Parts of a transaction
 
     async def resolve(self, builder: TransactionBuilder) -> dict[Address, ObjectArgument]:
-        """Find the owners and versions of the objects that a transaction names."""
+        """Look up the owners and versions of the objects that a transaction names."""
         return await resolve(self._connection, self._known, builder, self._signer.address)
 
     async def draft(
@@ -181,14 +184,14 @@ class Attempts:
         arguments: dict[Address, ObjectArgument],
         source: GasSource,
     ) -> Draft:
-        """Return the transaction as it is, but for its gas."""
+        """Return the complete transaction except for its gas."""
         epoch = await self.epoch.get()
         kind = unique(builder.finish(arguments))
         if source is GasSource.ADDRESS_BALANCE and uses_gas_coin(kind):
             raise UsageError(
                 "gas_coin_used",
-                "the commands use the gas coin, and there is none where the address balance pays",
-                hint="take what they need by `builder.withdrawal`, or let coins pay",
+                "the commands use the gas coin, which does not exist if the address balance pays",
+                hint="withdraw funds with `builder.withdrawal`, or pay with coins",
             )
         references = tuple(
             value.reference
@@ -202,8 +205,8 @@ class Attempts:
         wanted = taken + (budget or self._roomy)
         if gives_gas_coin_away(draft.kind):
             wanted = EVERYTHING
-        # One that is an input, of this transaction or of another that is under way, cannot pay for
-        # it: the version that it has now ends there.
+        # A coin that is an input of this or another pending transaction cannot pay for this one:
+        # its current version ends there.
         named = (reference.object_id for reference in draft.references)
         return await self.purse.take(
             taken + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
@@ -216,7 +219,7 @@ class Attempts:
     async def _priced(
         self, draft: Draft, payment: Payment, budget: int | None
     ) -> tuple[Payment, int]:
-        """What pays, and the gas budget. Raises `RefusedOnChainError` if it would fail."""
+        """Return the payment and the gas budget. Raises `RefusedOnChainError` if it would fail."""
         if not budget:
             simulated = await self._rehearse(draft, payment)
             simulated.raise_for_status()
@@ -231,7 +234,7 @@ class Attempts:
         expiration: Expiration = NoExpiration()
         if payment.reserved:
             chain = await self._chain_id()
-            # `unique` tells two transactions apart, so that the nonce of the validity need not.
+            # `unique` distinguishes transactions, so the nonce of the validity can be constant.
             expiration = ValidDuring(epoch.number, epoch.number + 1, None, None, chain, 0)
             if draft.source is GasSource.ANY:
                 reservation = CoinReservation.of(address, SUI, payment.reserved, epoch.number)
@@ -261,7 +264,9 @@ class Attempts:
         for earlier in sent:
             await require_excluded(self._connection, earlier, references)
         signature = self._signer.sign(encoded)
-        consumed = frozenset(each for each in references if self._is_consumed(each, payment))
+        consumed = frozenset(
+            reference for reference in references if self._is_consumed(reference, payment)
+        )
         sent.append(SentTransaction(digest, consumed))
         if on_send is not None:
             on_send(SignedTransaction(encoded, signature, digest))
@@ -284,7 +289,7 @@ class Attempts:
     async def _executed_before(
         self, sent: SentTransaction, reason: Exception, refusal: NexusError
     ) -> Executed:
-        """Return the transaction that was refused, if the network has executed it all the same.
+        """Return the refused transaction if the network has executed it nevertheless.
 
         An input may have another version because of this very transaction. Raises the reason, or
         `node_unreachable` if the node lost an answer and the network may still execute it.
@@ -295,7 +300,7 @@ class Attempts:
         if "attempts" in refusal.details and not await is_superseded(self._connection, sent):
             raise lost_answer(refusal) from refusal
         if isinstance(reason, NexusError):
-            reason.details["digest"] = str(sent.digest)  # it was refused, as far as the node says
+            reason.details["digest"] = str(sent.digest)  # the node reports a refusal
         raise reason from refusal
 
     async def _rehearse(self, draft: Draft, payment: Payment) -> Simulated:
@@ -315,7 +320,10 @@ class Attempts:
         return await simulate_transaction(self._connection, data)
 
     async def _reason(self, draft: Draft, payment: Payment, refusal: NexusError) -> Exception:
-        """The refusal, or that versions, the epoch or a balance are old, which are then known."""
+        """Return `OutdatedError` if a version, the epoch or a balance changed, else the refusal.
+
+        The current values are known afterwards.
+        """
         references = [*draft.references, *(coin.reference for coin in payment.coins)]
         epoch = await self.epoch.read_again()
         is_old = epoch.gas_price != draft.epoch.gas_price
@@ -323,7 +331,7 @@ class Attempts:
             await self.purse.read_balance_again()
             is_old = is_old or epoch != draft.epoch or self.purse.is_overdrawn
         if await self._any_stale(references) or is_old:
-            # Of other coins no more is known: who merged ten coins has made nine of them old.
+            # Other coins may be outdated as well: merging ten coins deletes nine of them.
             await self.purse.forget_all()
             return OutdatedError(refusal)
         return refusal
@@ -343,7 +351,7 @@ class Attempts:
 
     @asynccontextmanager
     async def reserved(self, object_ids: frozenset[Address]) -> AsyncIterator[None]:
-        """Keep objects out of other transactions, also as gas."""
+        """Keep objects out of other transactions, also as gas, until the block ends."""
         async with self._released:
             await self._released.wait_for(lambda: self._busy.isdisjoint(object_ids))
             self._busy |= object_ids

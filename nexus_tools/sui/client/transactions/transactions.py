@@ -1,4 +1,4 @@
-"""Transactions at the node: executing, simulating and looking them up, and what became of them."""
+"""Transactions at the node: execution, simulation, look-up, and their results."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,8 @@ _EXECUTED_FIELDS = (
     "checkpoint",
     "timestamp",
 )
-"""What is read of an executed transaction: `effects.bcs` has all but the types of objects,
-and what an abort with an `#[error]` means, which is in the status."""
+"""The fields that are read of an executed transaction. `effects.bcs` lacks only the types of
+objects and the meaning of an abort with an `#[error]`, which is in the status."""
 
 _SIMULATED_FIELDS = (
     "transaction.effects.bcs",
@@ -49,11 +49,11 @@ _SIMULATED_FIELDS = (
 )
 
 
-# --- What became of a transaction
+# --- Results of transactions
 
 
 class CreatedObject(Struct, frozen=True):
-    """An object that a transaction created, as it was afterwards."""
+    """An object that a transaction created, in its state after the transaction."""
 
     object_id: Address
     type: StructTag
@@ -63,7 +63,7 @@ class CreatedObject(Struct, frozen=True):
 class Executed(Struct, frozen=True):
     """A transaction that the network executed.
 
-    `checkpoint` and `timestamp_ms` are None as long as no checkpoint contains it.
+    `checkpoint` and `timestamp_ms` are None until a checkpoint contains it.
     """
 
     digest: Digest
@@ -76,22 +76,22 @@ class Executed(Struct, frozen=True):
 
     @property
     def cost(self) -> GasCostSummary:
-        """What it cost, in MIST."""
+        """The gas cost, in MIST."""
         return self.effects.gas_used
 
     def raise_for_status(self) -> None:
-        """Raises `RefusedOnChainError` if the transaction failed."""
+        """Raise `RefusedOnChainError` if the transaction failed."""
         raise_for_status(self.effects, self.clever_error, self.digest)
 
     def created(self) -> Iterator[CreatedObject]:
-        """The objects that it created, packages left out."""
+        """Yield the created objects, without packages."""
         for object_id, change in self.effects.changed_objects:
             new = change.operation is IdOperation.CREATED
             if new and isinstance(change.output, ObjectWrite) and object_id in self.types:
                 yield CreatedObject(object_id, self.types[object_id], change.output.owner)
 
     def created_of(self, module: str, name: str) -> tuple[Address, ...]:
-        """The ids of the created objects whose type is `module::name`, of whatever package."""
+        """Return the IDs of the created objects of type `module::name`, of any package."""
         return tuple(
             created.object_id
             for created in self.created()
@@ -99,15 +99,17 @@ class Executed(Struct, frozen=True):
         )
 
     def published(self) -> Address:
-        """The id of the package that it published. Raises `nothing_published`."""
+        """Return the ID of the published package. Raises `nothing_published`."""
         for object_id, change in self.effects.changed_objects:
             if isinstance(change.output, PackageWrite):
                 return object_id
-        raise NotFoundError("nothing_published", f"the transaction {self.digest} has no package")
+        raise NotFoundError(
+            "nothing_published", f"the transaction {self.digest} did not publish a package"
+        )
 
 
 class SignedTransaction(Struct, frozen=True):
-    """The bytes of a transaction and its signature: sent again, they are executed once at most."""
+    """The bytes of a transaction and its signature; sent again, they are executed at most once."""
 
     transaction: bytes
     signature: bytes
@@ -115,7 +117,7 @@ class SignedTransaction(Struct, frozen=True):
 
 
 class Simulated(Struct, frozen=True):
-    """What a transaction would have done. `results` are BCS bytes by command and return value."""
+    """The result of a simulation. `results` are BCS bytes by command and return value."""
 
     effects: TransactionEffects
     events: tuple[Event, ...]
@@ -124,28 +126,30 @@ class Simulated(Struct, frozen=True):
 
     @property
     def cost(self) -> GasCostSummary:
-        """What it would cost, in MIST."""
+        """The expected gas cost, in MIST."""
         return self.effects.gas_used
 
     def raise_for_status(self) -> None:
-        """Raises `RefusedOnChainError` if the transaction would fail."""
+        """Raise `RefusedOnChainError` if the transaction would fail."""
         raise_for_status(self.effects, self.clever_error)
 
 
-# --- Asking the node
+# --- Requests to the node
 
 
 async def execute_transaction(
     connection: Connection, transaction: bytes, *signatures: bytes
 ) -> Executed:
-    """Have a signed transaction executed, whether or not it then fails on chain.
+    """Execute a signed transaction, whether or not it then fails on chain.
 
-    Sent twice, the same bytes are executed once: the second answer is the first one again.
+    If you send the same bytes twice, they are executed once and the second answer equals the first.
     """
     response = await connection.call(
         "TransactionExecutionService/ExecuteTransaction",
         transaction=_transaction(transaction),
-        signatures=[{"bcs": {"name": "UserSignature", "value": each}} for each in signatures],
+        signatures=[
+            {"bcs": {"name": "UserSignature", "value": signature}} for signature in signatures
+        ],
         read_mask=mask(*_EXECUTED_FIELDS),
     )
     return _parse_executed(response.transaction)
@@ -154,7 +158,7 @@ async def execute_transaction(
 async def simulate_transaction(
     connection: Connection, data: TransactionData, *, checks: bool = True
 ) -> Simulated:
-    """What a transaction would do. Without `checks`, any function is called with any arguments."""
+    """Simulate a transaction. Without `checks`, any function may be called with any arguments."""
     response = await connection.call(
         "TransactionExecutionService/SimulateTransaction",
         transaction=_transaction(data.encode()),
@@ -166,7 +170,7 @@ async def simulate_transaction(
 
 
 async def read_transaction(connection: Connection, digest: Digest) -> Executed | None:
-    """A transaction that was executed, or None if the node knows none with this digest."""
+    """Return an executed transaction, or None if the node does not know this digest."""
     try:
         response = await connection.call(
             "LedgerService/GetTransaction",
@@ -179,7 +183,7 @@ async def read_transaction(connection: Connection, digest: Digest) -> Executed |
 
 
 async def read_chain_id(connection: Connection) -> str:
-    """The digest of the first checkpoint, in base58: it tells networks apart."""
+    """Return the chain ID: the digest of the first checkpoint in base58."""
     response = await connection.call("LedgerService/GetServiceInfo")
     return str(response.chain_id)
 
@@ -189,7 +193,7 @@ def _transaction(encoded: bytes) -> dict[str, Any]:
 
 
 def _parse_executed(message: Any) -> Executed:
-    """Read an `ExecutedTransaction` with the fields `_EXECUTED_FIELDS`."""
+    """Parse an `ExecutedTransaction` with the fields `_EXECUTED_FIELDS`."""
     effects = TRANSACTION_EFFECTS.decode(message.effects.bcs.value)
     return Executed(
         effects.transaction_digest,
@@ -207,7 +211,7 @@ def _parse_executed(message: Any) -> Executed:
 
 
 def _parse_simulated(response: Any) -> Simulated:
-    """Read a `SimulateTransactionResponse` with effects, events and return values as BCS."""
+    """Parse a `SimulateTransactionResponse` with effects, events and return values as BCS."""
     return Simulated(
         TRANSACTION_EFFECTS.decode(response.transaction.effects.bcs.value),
         _parse_events(response.transaction),

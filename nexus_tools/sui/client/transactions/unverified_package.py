@@ -1,8 +1,8 @@
-"""Why a network refuses a package: what it calls is not so in the version that the network has.
+"""The reason why a network refuses a package: its calls do not match the packages on chain.
 
-Nodes say no more than that the package cannot be verified. A compiler that knows a newer framework
-than the network is the usual reason, or a dependency that was published from other sources than
-those that it was compiled with; whoever compares the two finds the difference.
+A node only reports that it cannot verify the package. Usually, the compiler knows a newer framework
+than the network, or a dependency was published from other sources than those that it was compiled
+with. Comparing the two shows the difference.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,9 +30,9 @@ class _Difference(NamedTuple):
 async def explain_unverified(
     connection: Connection, commands: Sequence[Command], error: RefusedOnChainError
 ) -> RefusedOnChainError | None:
-    """The refusal of these commands with what is missing or other than it was.
+    """Return the refusal of these commands with the missing and differing declarations.
 
-    None if the reason is another one.
+    Returns None if the refusal has another reason.
     """
     index = error.details.get("command")
     command = commands[index] if error.code == _REFUSED and index is not None else None
@@ -41,38 +41,40 @@ async def explain_unverified(
     found = await _differences(connection, command)
     if not found:
         return None
-    missing = [each.text for each in found if each.is_missing]
-    differing = [each.text for each in found if not each.is_missing]
+    missing = [difference.text for difference in found if difference.is_missing]
+    differing = [difference.text for difference in found if not difference.is_missing]
     return RefusedOnChainError(
         error.code,
         f"{error.message}: {'; '.join((*missing, *differing))}",
-        hint="compile it with the version of the packages that the network has, and with those that"
-        " they were compiled with; or call another function",
+        hint="compile it with the package versions that the network has and that its dependencies"
+        " were compiled with, or call another function",
         details=error.details | {"missing": missing, "differing": differing},
     )
 
 
 async def _differences(connection: Connection, command: Publish | Upgrade) -> list[_Difference]:
-    from nexus_tools.sui.bytecode import (  # noqa: PLC0415 - for this alone
+    from nexus_tools.sui.bytecode import (  # noqa: PLC0415 - only needed for this error
         MalformedModule,
         deserialize,
         published_modules,
     )
 
     found = await read_objects(connection, command.dependencies)
-    packages = [each.data for each in found if each and isinstance(each.data, MovePackage)]
+    packages = [value.data for value in found if value and isinstance(value.data, MovePackage)]
     published = published_modules(packages)
     try:
         modules = [deserialize(module) for module in command.modules]
     except MalformedModule:
         return []
-    return sorted({each for module in modules for each in _differing_in(module, published)})
+    return sorted(
+        {difference for module in modules for difference in _differing_in(module, published)}
+    )
 
 
 def _differing_in(
     module: "CompiledModule", published: "Mapping[ModuleId, PublishedModule]"
 ) -> Iterator[_Difference]:
-    """`0x1::u64::saturating_sub is not in version 17 of the package`, for each such thing."""
+    """Yield differences such as `0x1::u64::saturating_sub is not in version 17 of the package`."""
     from nexus_tools.sui.bytecode import find_published, mismatches  # noqa: PLC0415 - as above
 
     for mismatch in mismatches(module, find_published(published)):
@@ -83,6 +85,6 @@ def _differing_in(
 
 def _words(mismatch: "Mismatch", version: int) -> str:
     address, owner = mismatch.module
-    place = f"{Address(address).short()}::{owner}::{mismatch.name}"
-    what = "is not in" if mismatch.is_missing else "is declared in another way in"
-    return f"{place} {what} version {version} of the package"
+    name = f"{Address(address).short()}::{owner}::{mismatch.name}"
+    relation = "is not in" if mismatch.is_missing else "is declared differently in"
+    return f"{name} {relation} version {version} of the package"

@@ -1,4 +1,7 @@
-"""Move sources -> bytecode, with the genuine compiler. Needs the extra `compiler`."""
+"""The compilation of Move sources to bytecode, with Sui's compiler. Requires the extra `compiler`.
+
+Start with `builder.py`, which calls the compiler, and `package_build.py`, which builds a folder.
+"""
 
 from typing import TYPE_CHECKING, Any
 

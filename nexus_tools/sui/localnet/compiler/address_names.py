@@ -1,7 +1,7 @@
-"""Names of addresses that mean one package in each source, but two in a graph of packages.
+"""Distinct names for address names that several packages in a graph use.
 
-Sui's compiler takes the names of addresses per package; the build of it that we drive joins those
-of all packages. So packages that share a name get distinct names before it sees them.
+Sui's compiler resolves address names per package, but the build of it used here joins those of all
+packages. So packages that share a name get distinct names first.
 """
 
 from collections import Counter
@@ -16,21 +16,23 @@ Key = TypeVar("Key")
 
 
 def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key, str]:
-    """Return a name of its own, none of `taken`, for each package that shares its name."""
-    shared = {name for name, owners in Counter(names.values()).items() if owners > 1}
-    free = {
-        name: (each for n in count(1) if (each := f"{name}_{n}") not in taken) for name in shared
+    """Return a unique name, not in `taken`, for each package that shares its name."""
+    shared_names = {name for name, owners in Counter(names.values()).items() if owners > 1}
+    free_names = {
+        name: (candidate for n in count(1) if (candidate := f"{name}_{n}") not in taken)
+        for name in shared_names
     }
-    return {key: next(free[name]) for key, name in names.items() if name in shared}
+    return {key: next(free_names[name]) for key, name in names.items() if name in shared_names}
 
 
 def rename_addresses(source: str, names: Mapping[str, str], location: str) -> str:
-    """Return a Move source in which the named addresses have other names: old -> new.
+    """Return a Move source with renamed named addresses; `names` maps old names to new ones.
 
-    Other files stay as they are.
+    Other files are returned unchanged. Error messages call the source `location`.
 
-    Raises `ValidationError` (`address_name_ambiguous`) if the source imports a member by one of
-    the names, because then `name::` can mean the member, too. Errors call the source `location`.
+    Raises:
+        ValidationError: The source imports a member by one of the names, so `name::` is ambiguous
+            (`address_name_ambiguous`).
     """
     if not names or not location.endswith(".move"):
         return source
@@ -62,9 +64,9 @@ def _check_imports(tokens: list[Token], names: Mapping[str, str], location: str)
         elif is_import and token.text in names and not _leads_a_path(tokens, i):
             raise ValidationError(
                 "address_name_ambiguous",
-                f"{location} imports a member named {token.text!r}, and two packages in the graph"
-                f" call their addresses {token.text!r}",
-                hint=f"import the member by another name: as other_{token.text}",
+                f"{location} imports a member named {token.text!r}, but two packages in the graph"
+                f" use {token.text!r} as an address name",
+                hint=f"Import the member under another name: `as other_{token.text}`.",
             )
 
 

@@ -1,4 +1,4 @@
-"""Building and testing Move packages with the genuine compiler."""
+"""Building and testing Move packages with Sui's compiler."""
 
 import base64
 import json
@@ -26,12 +26,12 @@ from nexus_tools.sui.localnet.compiler.wasm import (
 from nexus_tools.sui.localnet.framework import Release, embedded_release
 
 BUILD_TIMEOUT_S = 60.0
-"""How long one package may take to compile, unless a builder is told otherwise."""
+"""The default time limit for the compilation of one package, in seconds."""
 TEST_TIMEOUT_S = 300.0
 
-# Which network's addresses a manifest's dependencies would have: ours has none.
+# The network whose addresses a manifest's dependencies use. Ours has none.
 _ENVIRONMENT = "testnet"
-# All dependencies on the framework are given one revision, so that they are one package.
+# All dependencies on the framework get one revision, so that they are one package.
 _FRAMEWORK_REVISION = "0" * 40
 _ROUNDS_MAX = 64
 
@@ -39,8 +39,8 @@ _ROUNDS_MAX = 64
 class BuiltPackage(Struct, frozen=True):
     """A compiled package: module files in the compiler's order, with the self address 0x0.
 
-    `dependencies` are package ids of 32 bytes, in the compiler's order; `digest` is the package
-    digest (32 bytes); `warnings` is the compiler's text, or empty.
+    `dependencies` are package ids of 32 bytes, in the compiler's order. `digest` is the package
+    digest (32 bytes). `warnings` is the compiler's text, or empty.
     """
 
     modules: tuple[bytes, ...]
@@ -50,34 +50,33 @@ class BuiltPackage(Struct, frozen=True):
 
 
 class MoveTestReport(Struct, frozen=True):
-    """What the unit-test runner says: whether every test passed, and its text."""
+    """The output of the unit-test runner, and whether all tests passed."""
 
     passed: bool
     output: str
 
 
-# A folder with the framework's sources, or its packages as path -> text, by address.
+# A folder with the framework's sources, or its packages by address, each as a map of path to text.
 Framework = Path | Mapping[bytes, Mapping[str, str]]
 
-# Other packages as path -> text, by the `local` folder of the manifests that name them.
+# Other packages, as maps of path to text, by the `local` folder in the manifests that name them.
 Dependencies = Mapping[str, Mapping[str, str]]
 NO_DEPENDENCIES: Dependencies = MappingProxyType({})
 
 
 class _ResolvedPackage(Struct, frozen=True):
-    """The files of a package and of what it depends on, as the compiler wants them."""
+    """The files of a package and of its dependencies, in the form that the compiler accepts."""
 
     files: str
     dependencies: str
 
 
 class MoveBuilder:
-    """The compiler, ready to be used: `dist` is what `install_builder` returned.
+    """A compiler for the framework `release`; `dist` is the result of `install_builder`.
 
-    Packages are compiled for the framework `release`, each in `timeout_s` at most. The first one
-    with a new `cache` folder takes some 10 s, because the compiler itself is compiled to native
-    code. Raises `NotFoundError` or `ValidationError` if the compiler is not there or is another
-    one.
+    Each package may compile for at most `timeout_s` seconds. The first build with a new `cache`
+    folder takes about 10 s, because the compiler itself is compiled to native code. Raises
+    `NotFoundError` or `ValidationError` if the compiler does not exist or is another version.
     """
 
     def __init__(
@@ -96,9 +95,9 @@ class MoveBuilder:
     def installed(
         cls, cache: Path, *, release: Release | None = None, timeout_s: float = BUILD_TIMEOUT_S
     ) -> Self:
-        """The compiler in a folder for what can be fetched again: the first time it is fetched.
+        """Return the compiler from a cache folder, and download it at the first use.
 
-        Raises as `install_builder`.
+        Raises the same errors as `install_builder`.
         """
         dist = install_builder(cache / "sui-move-builder")
         return cls(dist, cache / "wasmtime", release=release, timeout_s=timeout_s)
@@ -110,30 +109,35 @@ class MoveBuilder:
         modes: Sequence[str] = (),
         dependencies: Dependencies = NO_DEPENDENCIES,
     ) -> BuiltPackage:
-        """Compile a package: path -> text, with `Move.toml` and `sources/`.
+        """Compile a package, given as a map of path to text, with `Move.toml` and `sources/`.
 
-        `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
-        without it the package is compiled against stubs of the release's bytecode, whose macros
-        have words of our own: they do the same, and expand to other bytes.
+        `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`.
+        Without it, the package is compiled against stubs of the release's bytecode. The macros of
+        the stubs are written differently: they do the same, but expand to other bytes.
 
-        Code with the attribute `mode` of one of `modes` is compiled too; modules then have a magic
-        by which no network takes them. `dependencies` are the packages that the compiler may ask
-        for besides the framework. Raises `ValidationError` with the compiler's words, and a hint if
-        they miss something in the framework.
+        Code with the attribute `mode` of one of `modes` is compiled too. Then the modules have a
+        magic number that every network rejects. `dependencies` are the packages that the compiler
+        may request besides the framework.
+
+        Raises:
+            ValidationError: The compiler reports an error. The message has its output, and the hint
+                names items that the framework lacks.
         """
         options = {
             "compileIntent": "dump",
             "modes": list(modes),
             "ansiColor": False,
-            # Nothing calls tests, which is no reason to warn.
+            # No code calls tests, so the compiler would warn about unused functions.
             "silenceWarnings": bool(modes),
         }
-        given = partial(
+        provide_dependency = partial(
             _dependency, framework=framework or stubs_of(self.release), others=dependencies
         )
         try:
             with self._wasm.instance(self._timeout_s) as compiler:
-                package = _resolve(compiler, published_sources(sources), given, modes=list(modes))
+                package = _resolve(
+                    compiler, published_sources(sources), provide_dependency, modes=list(modes)
+                )
                 succeeded, output = compiler.verdict(
                     "compile",
                     "wasmcompileresult",
@@ -143,30 +147,35 @@ class MoveBuilder:
                     json.dumps(options),
                 )
         except WasmFailed as error:
-            more = (
-                "--build-timeout SECONDS gives it more" if isinstance(error, WasmTimedOut) else ""
-            )
-            raise _build_failed(f"the compiler failed: {error}", more) from error
+            is_timeout = isinstance(error, WasmTimedOut)
+            hint = "Increase the limit with `--build-timeout SECONDS`." if is_timeout else ""
+            raise _build_failed(f"the compiler failed: {error}", hint) from error
         if not succeeded:
-            own = not isinstance(framework, Path)
-            hint = hint_at_missing_names(output, self.release, for_tests=bool(modes)) if own else ""
+            has_stubs = not isinstance(framework, Path)
+            hint = (
+                hint_at_missing_names(output, self.release, for_tests=bool(modes))
+                if has_stubs
+                else ""
+            )
             raise _build_failed(output.strip(), hint)
         return _parse_output(output)
 
     def test(
         self, sources: Mapping[str, str], framework: Path, timeout_s: float = TEST_TIMEOUT_S
     ) -> MoveTestReport:
-        """Run the unit tests of a package, in `sources/` and `tests/`, in the genuine VM.
+        """Run the unit tests of a package, in `sources/` and `tests/`, in Sui's VM.
 
-        Tests need the framework's own sources. Raises `ValidationError` if the tests do not end
-        within `timeout_s`; what does not compile is in the report.
+        Tests need the framework's original sources. Compile errors are in the report.
+
+        Raises:
+            ValidationError: The tests do not end within `timeout_s` seconds.
         """
         try:
             with self._wasm.instance(timeout_s) as compiler:
                 package = _resolve(
                     compiler, sources, partial(_dependency, framework=framework), modes=["test"]
                 )
-                passed, output = compiler.verdict(
+                all_passed, output = compiler.verdict(
                     "test_with_options",
                     "wasmtestresult",
                     "passed",
@@ -176,7 +185,7 @@ class MoveBuilder:
                 )
         except WasmFailed as error:
             raise ValidationError("move_test_failed", f"the test runner failed: {error}") from error
-        return MoveTestReport(passed, output.strip())
+        return MoveTestReport(all_passed, output.strip())
 
 
 def _build_failed(message: str, hint: str = "") -> ValidationError:
@@ -189,26 +198,26 @@ def _resolve(
     dependency: Callable[[Mapping[str, str]], dict[str, Any]],
     modes: list[str],
 ) -> _ResolvedPackage:
-    """Give the compiler the packages that it asks for until it has all of them."""
+    """Provide the packages that the compiler requests until none is missing."""
     packages: list[dict[str, Any]] = []
     for _ in range(_ROUNDS_MAX):
-        question = {
+        request_document = {
             "environment": _ENVIRONMENT,
             "frameworkRev": _FRAMEWORK_REVISION,
             "root": {"source": {"type": "root"}, "files": dict(sources)},
             "packages": packages,
             "modes": modes,
         }
-        answer = json.loads(
-            compiler.text("manifest_graph_resolve_package_groups", json.dumps(question))
+        response = json.loads(
+            compiler.text("manifest_graph_resolve_package_groups", json.dumps(request_document))
         )
-        if answer["status"] == "ok":
-            files, dependencies = answer["rootFiles"], answer["dependencies"]
+        if response["status"] == "ok":
+            files, dependencies = response["rootFiles"], response["dependencies"]
             return _ResolvedPackage(json.dumps(files), json.dumps(dependencies))
-        if answer["status"] == "error":
-            raise _build_failed(str(answer.get("error", answer)))
-        packages += [dependency(request["source"]) for request in answer["requests"]]
-    raise _build_failed("the dependencies of the package have no end")
+        if response["status"] == "error":
+            raise _build_failed(str(response.get("error", response)))
+        packages += [dependency(request["source"]) for request in response["requests"]]
+    raise _build_failed(f"the dependencies are not resolved after {_ROUNDS_MAX} requests")
 
 
 def _dependency(
@@ -217,47 +226,53 @@ def _dependency(
     framework: Framework,
     others: Dependencies = NO_DEPENDENCIES,
 ) -> dict[str, Any]:
-    """The package that the compiler asks for: one of the framework's, or one of the others."""
-    other = others.get(requested.get("local", ""))
-    if other is not None:
-        return {"source": dict(requested), "requestedSource": dict(requested), "files": dict(other)}
+    """Return the package that the compiler requests, from the framework or from the others."""
+    other_files = others.get(requested.get("local", ""))
+    if other_files is not None:
+        return {
+            "source": dict(requested),
+            "requestedSource": dict(requested),
+            "files": dict(other_files),
+        }
     folder = framework_folder(requested)
     if folder is None:
         raise ValidationError(
             "move_dependency_unsupported",
-            f"the package depends on {json.dumps(dict(requested))}",
-            hint="only the Sui framework can be used, and it needs no entry in Move.toml",
+            f"unsupported dependency: {json.dumps(dict(requested))}",
+            hint="Use only the Sui framework, which needs no entry in Move.toml.",
         )
     source = dict(requested)
     if source["type"] == "git":
         source["rev"] = _FRAMEWORK_REVISION
     if isinstance(framework, Path):
-        files = _genuine(framework / folder)
+        files = _framework_sources(framework / folder)
     else:
         files = framework[FRAMEWORK_FOLDERS[folder]]
     return {"source": source, "requestedSource": dict(requested), "files": dict(files)}
 
 
-def _genuine(folder: Path) -> Mapping[str, str]:
+def _framework_sources(folder: Path) -> Mapping[str, str]:
     try:
         return published_sources(read_sources(folder))
     except NotFoundError as error:
         raise UsageError(
             "framework_sources_not_found",
-            f"{folder} is no package of the Sui framework",
-            hint="name a folder that contains move-stdlib and sui-framework",
+            f"{folder} is not a package of the Sui framework",
+            hint="Specify a folder that contains move-stdlib and sui-framework.",
         ) from error
 
 
 def _parse_output(output: str) -> BuiltPackage:
-    """Read the compiler's answer and check the digest that it gives."""
+    """Parse the compiler's output and check its package digest."""
     fields = json.loads(output)
     modules = tuple(base64.b64decode(module) for module in fields["modules"])
     dependencies = tuple(_package_id(text) for text in fields["dependencies"])
     digest = package_digest(modules, dependencies)
-    given = fields["digest"]
-    if digest != (bytes.fromhex(given) if isinstance(given, str) else bytes(given)):
-        raise _build_failed("the compiler gives another package digest than its output has")
+    digest_field = fields["digest"]
+    if digest != (
+        bytes.fromhex(digest_field) if isinstance(digest_field, str) else bytes(digest_field)
+    ):
+        raise _build_failed("the compiler's package digest does not match its output")
     return BuiltPackage(modules, dependencies, digest, fields.get("warnings") or "")
 
 

@@ -1,7 +1,7 @@
-"""The compiler that is used, and how to get it.
+"""The pinned compiler and its installation.
 
 It is the Sui Move compiler as WebAssembly, in the npm package `@zktx.io/sui-move-builder` (MIT).
-Only its WASM file is used, and only if it is the one that is pinned here.
+Only its WASM file is used, and only if it matches the pinned digest.
 """
 
 import hashlib
@@ -23,10 +23,14 @@ _NPM_TIMEOUT_S = 120
 
 
 def install_builder(folder: Path) -> Path:
-    """Fetch the compiler into `folder`, unless it is there, and return its `dist` folder.
+    """Download the compiler into `folder` unless it exists, and return its `dist` folder.
 
-    Runs `npm pack`, which executes no script of the package. Raises `NotFoundError` without npm,
-    `UnreachableError` if npm cannot fetch the package, `ValidationError` if it is another one.
+    This runs `npm pack`, which executes no scripts of the package.
+
+    Raises:
+        NotFoundError: npm is not installed.
+        UnreachableError: npm cannot download the package.
+        ValidationError: The downloaded file is not the pinned one.
     """
     dist = folder / "dist"
     if not (dist / WASM_PATH).is_file():
@@ -37,20 +41,25 @@ def install_builder(folder: Path) -> Path:
 
 
 def verified_wasm(dist: Path) -> Path:
-    """The compiler's WASM file. Raises `NotFoundError`, or `ValidationError` for another file."""
+    """Return the path of the compiler's WASM file.
+
+    Raises:
+        NotFoundError: The file does not exist.
+        ValidationError: The file is not the pinned one.
+    """
     path = dist / WASM_PATH
     if not path.is_file():
         raise NotFoundError(
             "compiler_not_found",
-            f"the Move compiler is not at {path}",
-            hint="scripts/move build fetches it with npm",
+            f"the Move compiler does not exist at {path}",
+            hint="Run `scripts/move build`, which downloads it with npm.",
         )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if digest != WASM_SHA256:
         raise ValidationError(
             "compiler_mismatch",
-            f"{path} has the SHA-256 {digest} instead of {WASM_SHA256}",
-            hint=f"delete it, and fetch {NPM_PACKAGE}@{NPM_VERSION} again",
+            f"{path} has the SHA-256 {digest}, expected {WASM_SHA256}",
+            hint=f"Delete it and download {NPM_PACKAGE}@{NPM_VERSION} again.",
         )
     return path
 
@@ -59,7 +68,7 @@ def _pack(scratch: Path) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         raise NotFoundError(
-            "npm_not_found", "the Move compiler comes with npm", hint="install Node.js"
+            "npm_not_found", "npm is needed to download the Move compiler", hint="Install Node.js."
         )
     command = [npm, "pack", f"{NPM_PACKAGE}@{NPM_VERSION}", "--silent", "--ignore-scripts"]
     try:
@@ -69,24 +78,24 @@ def _pack(scratch: Path) -> Path:
     except subprocess.TimeoutExpired as error:
         raise _unreachable(f"npm did not end within {_NPM_TIMEOUT_S} s") from error
     except subprocess.CalledProcessError as error:
-        raise _unreachable(error.stderr.strip() or f"npm ended with {error.returncode}") from error
+        raise _unreachable(error.stderr.strip() or f"npm exited with {error.returncode}") from error
     return next(scratch.glob("*.tgz"))
 
 
 def _unreachable(reason: str) -> UnreachableError:
     return UnreachableError(
         "npm_failed",
-        f"npm cannot fetch {NPM_PACKAGE}@{NPM_VERSION}: {reason}",
-        hint="check the network and the npm registry",
+        f"npm cannot download {NPM_PACKAGE}@{NPM_VERSION}: {reason}",
+        hint="Check the network and the npm registry.",
     )
 
 
 def _extract(archive: Path, folder: Path) -> None:
-    """Take the WASM file and the license out of the npm archive, and nothing else."""
+    """Extract only the WASM file and the license from the npm archive."""
     with tarfile.open(archive) as package:
         for name in (f"dist/{WASM_PATH}", "LICENSE"):
             content = package.extractfile(f"package/{name}")
-            assert content is not None, "the npm package has no such file"
+            assert content is not None, f"the npm package does not contain {name}"
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content.read())

@@ -1,7 +1,7 @@
-"""The macros of the framework, which no bytecode has.
+"""The macros of the framework, which bytecode does not contain.
 
-They do what their documentation says, in words of our own: code that is compiled with them behaves
-as code compiled with the framework's sources, and has other bytes.
+They are written from the documentation. Code that is compiled with them behaves like code compiled
+with the framework's sources, but has other bytes.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ public macro fun num_diff<$T>($one: $T, $other: $T): $T {
 }
 """
 
-# `MAX` and `TYPE` stand for an integer type.
+# `MAX` and `TYPE` are placeholders for the maximum and the name of an integer type.
 _INTEGER = """
 public macro fun max_value(): TYPE { MAX }
 
@@ -180,4 +180,4 @@ MACROS: Mapping[str, str] = {
     "sui::party": _PARTY,
     **{f"std::{type_}": _integer(type_) for type_ in _INTEGERS},
 }
-"""Module -> its macros."""
+"""The macros by module."""

@@ -1,7 +1,7 @@
-"""The manifest of a Move package, as far as its dependencies and named addresses ask for it.
+"""The manifest of a Move package, with its dependencies and named addresses.
 
-Both formats are read: the one with `[addresses]` and `[dev-dependencies]`, and its successor, in
-which a package's name is its address. Source: "Move.toml" in Sui's documentation.
+Both formats are supported: the one with `[addresses]` and `[dev-dependencies]`, and its successor,
+in which a package's name is its address. Source: "Move.toml" in Sui's documentation.
 """
 
 import re
@@ -21,7 +21,7 @@ FRAMEWORK_FOLDERS = {
 }
 """The packages of the framework, by the folders that they have in its repository."""
 
-# What is said of a package to the compiler, besides its name.
+# The settings of a package that the compiler receives, besides its name.
 _SETTINGS = ("edition", "implicit-dependencies", "published-at")
 _OPEN = "_"
 _REPOSITORY = "https://github.com/MystenLabs/sui.git"
@@ -34,10 +34,10 @@ _KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
 
 
 class Dependency(Struct, frozen=True):
-    """An entry of `[dependencies]`: `source` is all that it says.
+    """An entry of `[dependencies]`; `source` has all of its values.
 
-    `assigned` and `aliases` are its `addr_subst`: named addresses of the dependency with what they
-    are, and names of the importing package with those that the dependency has for them.
+    `assigned` and `aliases` come from its `addr_subst`. `assigned` has values for named addresses
+    of the dependency. `aliases` maps names of the importing package to names of the dependency.
     """
 
     alias: str
@@ -47,26 +47,26 @@ class Dependency(Struct, frozen=True):
 
     @property
     def is_framework(self) -> bool:
-        """Whether it is a package of the Sui framework, which needs to be nowhere."""
+        """Whether it is a package of the Sui framework, for which no folder is needed."""
         return "system" in self.source or framework_folder(self.source) is not None
 
     @property
     def local(self) -> str | None:
-        """The folder, as seen from that of the manifest; None if the package is elsewhere."""
+        """The folder relative to that of the manifest, or None for another location."""
         folder = self.source.get("local")
         return folder if isinstance(folder, str) else None
 
     @property
     def is_renamed(self) -> bool:
-        """Whether the importing package calls the dependency by the name of the entry."""
+        """Whether the importing package uses the entry's name for the dependency."""
         return "rename-from" in self.source
 
 
 class Manifest(Struct, frozen=True):
-    """A manifest. An address that it leaves open (`_`) is None.
+    """A manifest, in which an open address (`_`) is None.
 
-    `settings` are those of `[package]` that decide how it is compiled; `published_at` is the newest
-    version of the package on chain. With `has_addresses` the manifest has the older format.
+    `settings` are the entries of `[package]` that affect compilation. `published_at` is the newest
+    on-chain version of the package. `has_addresses` means that the manifest has the older format.
     """
 
     name: str
@@ -78,9 +78,10 @@ class Manifest(Struct, frozen=True):
 
 
 def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
-    """Read a manifest, with its entries for tests or without them; errors call it `place`.
+    """Parse a manifest, with or without its test entries; error messages call it `place`.
 
-    Raises `ValidationError` (`manifest_invalid`) with the line.
+    Raises:
+        ValidationError: The manifest is invalid (`manifest_invalid`); the message has the line.
     """
     try:
         document = tomllib.loads(text)
@@ -94,19 +95,19 @@ def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
 
 
 def framework_folder(source: Mapping[str, Any]) -> str | None:
-    """The folder of the framework's package that this is; None if it is another package."""
+    """Return the folder of a framework package, or None for another package."""
     path = str(source.get("subdir") or source.get("local") or "")
     folder = path.rstrip("/").rsplit("/", 1)[-1]
     return folder if folder in FRAMEWORK_FOLDERS else None
 
 
 def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
-    """A package of the framework as every manifest names it to the compiler.
+    """Return a package of the framework in the form that all manifests for the compiler use.
 
-    Packages that name it by other folders or repositories would depend on two of them.
+    If packages named it by different folders or repositories, the compiler would see two packages.
     """
     folder = framework_folder(source)
-    if folder is None:  # it is a `system` package already
+    if folder is None:  # a `system` package
         return dict(source)
     return {"git": _REPOSITORY, "subdir": f"{_PACKAGES}/{folder}", "rev": "framework"}
 
@@ -121,7 +122,7 @@ def parse_address(text: Any) -> bytes:
 
 
 class _MismatchError(Exception):
-    """A value of the wrong kind; `path` has the keys that lead to it."""
+    """A value of the wrong type; `path` has the keys that lead to it."""
 
     def __init__(self, path: tuple[str, ...], problem: str) -> None:
         super().__init__(f"{'.'.join(path)}: {problem}")
@@ -146,10 +147,10 @@ def _manifest(document: Mapping[str, Any], *, for_tests: bool) -> Manifest:
 
 
 def _table(document: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:
-    found = document.get(path[-1], {})
-    if not isinstance(found, dict):
-        raise _MismatchError(path, f"expected a table, got {found!r}")
-    return found
+    table = document.get(path[-1], {})
+    if not isinstance(table, dict):
+        raise _MismatchError(path, f"expected a table, got {table!r}")
+    return table
 
 
 def _address(text: Any, path: tuple[str, ...]) -> bytes:
@@ -160,7 +161,7 @@ def _address(text: Any, path: tuple[str, ...]) -> bytes:
 
 
 def _line(text: str, path: tuple[str, ...]) -> str:
-    """Return `:LINE` of a key, as far as its table and the key have lines of their own."""
+    """Return `:LINE` of a key, if its table and the key are on their own lines."""
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
@@ -173,17 +174,17 @@ def _line(text: str, path: tuple[str, ...]) -> str:
 
 
 def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
-    """Return the named addresses, those that are left open with their values for tests."""
-    found: dict[str, bytes | None] = {}
+    """Return the named addresses; open ones have their values for tests, if any."""
+    addresses: dict[str, bytes | None] = {}
     for table in _tables("addresses", for_tests=for_tests):
         for name, text in _table(document, (table,)).items():
-            if found.get(name) is None:
-                found[name] = None if text == _OPEN else _address(text, (table, name))
-    return found
+            if addresses.get(name) is None:
+                addresses[name] = None if text == _OPEN else _address(text, (table, name))
+    return addresses
 
 
 def _dependencies(document: Mapping[str, Any], *, for_tests: bool) -> Iterator[Dependency]:
-    """Yield the dependencies of all modes, and those of tests; others have other modes."""
+    """Yield the dependencies without modes and, for tests, those with the test mode."""
     for table in _tables("dependencies", for_tests=for_tests):
         entries = _table(document, (table,))
         for alias in entries:
@@ -201,9 +202,9 @@ def _tables(name: str, *, for_tests: bool) -> tuple[str, ...]:
 
 def _dependency(alias: str, source: Mapping[str, Any], path: tuple[str, ...]) -> Dependency:
     key = "addr_subst" if "addr_subst" in source else "addr-subst"
-    given = _table(source, (*path, key)).items()
+    substitutions = _table(source, (*path, key)).items()
     assigned, aliases = {}, {}
-    for name, value in given:
+    for name, value in substitutions:
         if isinstance(value, str) and not value.startswith("0x"):
             aliases[name] = value
         else:

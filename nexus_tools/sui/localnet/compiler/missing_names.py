@@ -1,7 +1,7 @@
 """Hints about names of the framework that the compiler does not find.
 
-The compiler is newer than the framework that comes with us, and so are many packages. A missing
-name can also be for tests alone, or belong to a package that the manifest has to name.
+The compiler is newer than the included framework, and so are many packages. A missing name may also
+be test-only, or belong to a package that the manifest must name.
 """
 
 import re
@@ -18,7 +18,7 @@ _UNKNOWN_ADDRESS = re.compile(
     rf"(?:address|Could not resolve the name) '({'|'.join(FRAMEWORK_NAMES.values())})'"
 )
 _SHOWN = 3
-# The framework names its modules and functions for tests so, but for those of `_FOR_TESTS`.
+# The framework's naming scheme for test-only modules and functions; `_FOR_TESTS` has exceptions.
 _TEST_NAME = re.compile(r"::(?:test_\w+|unit_test|\w+_test_utils|\w+_tests)\b|_for_test(?:ing)?$")
 _FOR_TESTS = frozenset(
     f"sui_system::sui_system::{name}"
@@ -41,10 +41,10 @@ def missing_names(words: str) -> tuple[str, ...]:
 
 
 def hint_at_missing_names(words: str, release: Release, *, for_tests: bool) -> str:
-    """Return what to do about names that a framework lacks, or nothing if it has them all."""
+    """Return a hint about names that the framework lacks, or an empty string."""
     if unknown := _UNKNOWN_ADDRESS.search(words):
         name = unknown[1]
-        return f'add {name} = {{ system = "{name}" }} to [dependencies] of Move.toml'
+        return f'Add `{name} = {{ system = "{name}" }}` to [dependencies] of Move.toml.'
     names = missing_names(words)
     if not names:
         return ""
@@ -53,21 +53,22 @@ def hint_at_missing_names(words: str, release: Release, *, for_tests: bool) -> s
         return _hint_at_test_names(names, for_tests=for_tests)
     if release.name == FRAMEWORK_VERSION:
         return (
-            f"the Sui framework {release.name} has no {_listed(names)}: if a newer one has,"
-            " take that with --framework-from, for the localnet and for the package"
+            f"The Sui framework {release.name} does not have {_listed(names)}. If a newer one does,"
+            " use it with --framework-from, for the localnet and for the package."
         )
     return (
-        f"the bytecode of {release.name} has no {_listed(names)}; macros, methods by other names"
-        f" and what is for tests alone are those of {FRAMEWORK_VERSION}"
+        f"The bytecode of {release.name} does not have {_listed(names)}. Macros, methods with other"
+        f" names and test-only functions are those of {FRAMEWORK_VERSION}."
     )
 
 
 def _hint_at_test_names(names: Iterable[str], *, for_tests: bool) -> str:
     if for_tests:
-        return f"this test runner does not have {_listed(names)}: run these tests with the Sui CLI"
-    return f"only tests have {_listed(names)}: call it from code with #[test_only]"
+        listing = _listed(names)
+        return f"Run these tests with the Sui CLI: this test runner does not have {listing}."
+    return f"Use {_listed(names)} only in code with #[test_only]."
 
 
 def _listed(names: Iterable[str]) -> str:
-    shown, rest = list(names)[:_SHOWN], len(list(names)) - _SHOWN
-    return ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
+    first_names, rest_count = list(names)[:_SHOWN], len(list(names)) - _SHOWN
+    return ", ".join(first_names) + (f" and {rest_count} more" if rest_count > 0 else "")

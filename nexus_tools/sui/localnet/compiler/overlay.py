@@ -1,13 +1,14 @@
-"""What the framework's bytecode does not tell about its sources.
+"""Facts about the framework's sources that its bytecode does not contain.
 
-The compiler turns method names, index syntax and methods of primitives into plain calls, so that
-bytecode keeps none of them. Here they are for the framework 1.62, by module. What is not listed is
-the same name in source and bytecode. Macros, which exist in source only, are in `macros`.
+The compiler turns method names, index syntax and methods of primitives into plain calls, so
+bytecode contains none of them. This module has them for the framework 1.62, by module. Other
+functions have the same name in source and bytecode. Macros, which exist only in source, are in
+`macros`.
 """
 
 from collections.abc import Mapping
 
-# Module -> the primitive type whose methods it defines (`defines_primitive`).
+# The primitive type whose methods a module defines (`defines_primitive`).
 PRIMITIVES: Mapping[str, str] = {
     "std::bool": "bool",
     "std::u8": "u8",
@@ -20,7 +21,7 @@ PRIMITIVES: Mapping[str, str] = {
     "sui::address": "address",
 }
 
-# Module -> functions that are compiled to one instruction (`bytecode_instruction`).
+# The functions of a module that are compiled to one instruction (`bytecode_instruction`).
 INSTRUCTIONS: Mapping[str, frozenset[str]] = {
     "std::vector": frozenset(
         {
@@ -38,7 +39,7 @@ INSTRUCTIONS: Mapping[str, frozenset[str]] = {
 
 _BORROWS = frozenset({"borrow", "borrow_mut"})
 
-# Module -> functions behind `value[key]` (`syntax(index)`).
+# The functions of a module for `value[key]` (`syntax(index)`).
 INDEX_FUNCTIONS: Mapping[str, frozenset[str]] = {
     "std::vector": _BORROWS,
     "sui::bag": _BORROWS,
@@ -51,7 +52,7 @@ INDEX_FUNCTIONS: Mapping[str, frozenset[str]] = {
     "sui::vec_map": frozenset({"get", "get_mut"}),
 }
 
-# Module -> method -> function (`public use fun`).
+# The functions behind a module's methods (`public use fun`).
 METHODS: Mapping[str, Mapping[str, str]] = {
     "std::ascii": {"String.to_string": "std::string::from_ascii"},
     "std::vector": {

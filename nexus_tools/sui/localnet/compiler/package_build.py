@@ -1,4 +1,4 @@
-"""A package in a folder, compiled with the packages in other folders that it depends on."""
+"""The compilation of a package folder together with its dependencies in other folders."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from nexus_tools.sui.move_source import is_unpublished, read_modules
 
 
 class CompiledPackage(Struct, frozen=True):
-    """A compiled package and its sources, path -> text.
+    """A compiled package and its sources by path.
 
-    `dependencies` are by the names of their manifests; what is published nowhere has the address
-    that it was given for the compilation.
+    `dependencies` has the dependencies by the names in their manifests. Unpublished packages have
+    the addresses that they got for the compilation.
     """
 
     built: BuiltPackage
@@ -39,16 +39,19 @@ def build_package(
     framework: Framework | None = None,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
 ) -> CompiledPackage:
-    """Compile the package in a folder. Raises as `read_package` and `MoveBuilder.build` do."""
+    """Compile the package in a folder.
+
+    Raises the same errors as `read_package` and `MoveBuilder.build`.
+    """
     package = read_package(folder, checkouts=checkouts)
-    given: dict[str, Mapping[str, str]] = {}
-    compiled: dict[str, CompiledPackage] = {}
-    for each in package.dependencies:
-        built = _build_alone(builder, each, framework, given)
-        compiled[each.name] = CompiledPackage(built, each.sources, {})
-        given[each.location] = each.files
-    built = builder.build(package.sources, framework, dependencies=given)
-    return CompiledPackage(built, published_sources(package.sources), compiled)
+    files_by_location: dict[str, Mapping[str, str]] = {}
+    compiled_dependencies: dict[str, CompiledPackage] = {}
+    for dependency in package.dependencies:
+        built = _build_alone(builder, dependency, framework, files_by_location)
+        compiled_dependencies[dependency.name] = CompiledPackage(built, dependency.sources, {})
+        files_by_location[dependency.location] = dependency.files
+    built = builder.build(package.sources, framework, dependencies=files_by_location)
+    return CompiledPackage(built, published_sources(package.sources), compiled_dependencies)
 
 
 def build_to_publish(
@@ -60,26 +63,29 @@ def build_to_publish(
     bundle: Bundle | None = None,
     published: Mapping[str, bytes] = NOTHING_PUBLISHED,
 ) -> BuiltPackage:
-    """Compile the package in a folder as it can be published: what it depends on is published.
+    """Compile the package in a folder for publication; its dependencies must be published.
 
-    The modules of what `bundle` names become modules of the package; `published` is as for
-    `read_package`. Raises
-    `dependency_unpublished`, `module_names_equal` for two of one name, which no package can have
-    (nor by the `--with-unpublished-dependencies` of Sui's own command), and as `read_package` and
-    `MoveBuilder.build` do.
+    The modules of the dependencies that `bundle` selects become modules of the package. `published`
+    is the same as for `read_package`. Raises the same errors as `read_package` and
+    `MoveBuilder.build`.
+
+    Raises:
+        ValidationError: A dependency is not published (`dependency_unpublished`), or two modules
+            have the same name (`module_names_equal`), which no package may have. The option
+            `--with-unpublished-dependencies` of Sui's own command does not allow that either.
     """
     package = read_package(folder, checkouts=checkouts, bundle=bundle, published=published)
-    unpublished = [each for each in package.dependencies if not each.is_published]
+    unpublished = [dependency for dependency in package.dependencies if not dependency.is_published]
     if unpublished and bundle is None:
         raise _unpublished(folder, unpublished[0])
     _check_module_names(folder, package, unpublished)
-    given: dict[str, Mapping[str, str]] = {}
+    files_by_location: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []
-    for each in package.dependencies:
-        if each in unpublished:
-            modules += _build_alone(builder, each, framework, given).modules
-        given[each.location] = each.files
-    built = builder.build(package.sources, framework, dependencies=given)
+    for dependency in package.dependencies:
+        if dependency in unpublished:
+            modules += _build_alone(builder, dependency, framework, files_by_location).modules
+        files_by_location[dependency.location] = dependency.files
+    built = builder.build(package.sources, framework, dependencies=files_by_location)
     return _with_modules_first(built, modules) if modules else built
 
 
@@ -87,14 +93,14 @@ def _check_module_names(
     folder: Path, package: PackageSources, bundled: Sequence[DependencySources]
 ) -> None:
     owners: dict[str, list[str]] = {}
-    for place, sources in [(each.name, each.sources) for each in bundled] + [
-        (str(folder), published_sources(package.sources))
-    ]:
+    for location, sources in [
+        (package_sources.name, package_sources.sources) for package_sources in bundled
+    ] + [(str(folder), published_sources(package.sources))]:
         for name in _module_names(sources):
-            owners.setdefault(name, []).append(place)
-    shared = {name: places for name, places in owners.items() if len(places) > 1}
-    if shared:
-        raise _equally_named(shared)
+            owners.setdefault(name, []).append(location)
+    duplicates = {name: locations for name, locations in owners.items() if len(locations) > 1}
+    if duplicates:
+        raise _equally_named(duplicates)
 
 
 def _module_names(sources: Mapping[str, str]) -> set[str]:
@@ -104,31 +110,33 @@ def _module_names(sources: Mapping[str, str]) -> set[str]:
 
 
 def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
-    """The error for modules in more than one package: name -> where they are."""
-    found = [f"{name} (in {' and '.join(places)})" for name, places in sorted(shared.items())]
+    """Return the error for modules in several packages; `shared` has their locations by name."""
+    descriptions = [
+        f"{name} (in {' and '.join(locations)})" for name, locations in sorted(shared.items())
+    ]
     return ValidationError(
         "module_names_equal",
-        f"one package cannot have two modules of one name: {', '.join(found)}",
-        hint="publish the dependency first, and write its id into [addresses] of its Move.toml;"
-        " then --bundle unpublished leaves it where it is",
+        f"one package cannot have two modules with the same name: {', '.join(descriptions)}",
+        hint="Publish the dependency first, and write its id into [addresses] of its Move.toml."
+        " Then `--bundle unpublished` does not include it.",
     )
 
 
 def _with_modules_first(built: BuiltPackage, modules: Sequence[bytes]) -> BuiltPackage:
-    """The package with the modules of others, which come before those that use them."""
-    together = (*modules, *built.modules)
-    dependencies = tuple(each for each in built.dependencies if any(each))
-    digest = package_digest(together, dependencies)
-    return BuiltPackage(together, dependencies, digest, built.warnings)
+    """Return the package with other packages' modules before its own, which use them."""
+    all_modules = (*modules, *built.modules)
+    dependencies = tuple(dependency for dependency in built.dependencies if any(dependency))
+    digest = package_digest(all_modules, dependencies)
+    return BuiltPackage(all_modules, dependencies, digest, built.warnings)
 
 
 def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError:
     manifest = folder / dependency.path / MANIFEST
     return ValidationError(
         "dependency_unpublished",
-        f"{folder} depends on {dependency.name}, which is published nowhere",
-        hint=f"publish it first, and write its id into [addresses] of {os.path.normpath(manifest)},"
-        " or publish it within: --bundle unpublished",
+        f"{folder} depends on {dependency.name}, which is not published",
+        hint=f"Publish it first, and write its id into [addresses] of {os.path.normpath(manifest)},"
+        " or publish it within the package with `--bundle unpublished`.",
     )
 
 
@@ -136,11 +144,11 @@ def _build_alone(
     builder: MoveBuilder,
     package: DependencySources,
     framework: Framework | None,
-    given: Mapping[str, Mapping[str, str]],
+    files_by_location: Mapping[str, Mapping[str, str]],
 ) -> BuiltPackage:
     files = {MANIFEST: package.manifest_as_root, **package.sources}
     try:
-        return builder.build(files, framework, dependencies=given)
+        return builder.build(files, framework, dependencies=files_by_location)
     except ValidationError as error:
         message = f"{package.path}: {error.message}"
         raise ValidationError(error.code, message, hint=error.hint) from None

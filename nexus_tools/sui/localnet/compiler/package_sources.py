@@ -1,8 +1,8 @@
-"""A Move package in a folder, with the packages in other folders that it depends on.
+"""A Move package in a folder, with its dependencies in other folders.
 
-The compiler is given manifests of our own for all of them. The packages stand side by side there,
-whatever their folders are, and each has an address: what is not published yet gets one for the
-time of the compilation, so that modules of two packages may have the same name.
+The compiler receives generated manifests for all packages, which are in sibling folders for it.
+Each package has an address. An unpublished one gets a temporary address for the compilation, so
+modules of two packages may have the same name.
 """
 
 import os
@@ -30,18 +30,18 @@ from nexus_tools.sui.localnet.compiler.sources import MANIFEST, published_source
 _MODULE = re.compile(r"^\s*(?:#\[[^\]]*\]\s*)*module\s+(\w+)\s*::", re.MULTILINE)
 _LITERAL = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _UNPUBLISHED = bytes(32)
-# Packages without an address have those from here on.
+# Packages without an address get addresses from here on.
 _FIRST_ADDRESS = 0x1000
-# The compiler gives 0x0 to the root's own address, which it knows by the name of the package.
+# With this name, the compiler does not set the root's own address to 0x0.
 _NAME_AS_ROOT = "nexus_tools_compiled_alone"
 
 
 class DependencySources(Struct, frozen=True):
     """A package that another one depends on.
 
-    `location` is the folder that manifests name, `path` the true one as seen from the package that
-    was asked for; `sources` are path -> text without the manifest, with the tests if they were
-    asked for. One that is not published has an address that was made up, or is bundled.
+    `location` is the folder in the generated manifests. `path` is the real folder, relative to the
+    requested package. `sources` has the files by path, without the manifest, and with the tests if
+    they were requested. A package that is not published has a temporary address, or is bundled.
     """
 
     location: str
@@ -52,17 +52,17 @@ class DependencySources(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What its manifest calls it."""
+        """The package's name in its manifest."""
         return str(self.manifest["package"]["name"])
 
     @property
     def files(self) -> Mapping[str, str]:
-        """What the compiler is given of it when it compiles what depends on it."""
+        """The files that the compiler needs to compile a package that depends on this one."""
         return {MANIFEST: self.manifest_text, **self.sources}
 
     @property
     def manifest_text(self) -> str:
-        """The manifest for a compilation of what depends on the package."""
+        """The manifest to compile packages that depend on this one."""
         return tomli_w.dumps(self.manifest)
 
     @property
@@ -72,14 +72,14 @@ class DependencySources(Struct, frozen=True):
 
 
 class PackageSources(Struct, frozen=True):
-    """A package, path -> text, and the others, each after those that it depends on itself."""
+    """A package's files by path, and its dependencies, each after its own dependencies."""
 
     sources: Mapping[str, str]
     dependencies: tuple[DependencySources, ...]
 
 
 Bundle = Literal["unpublished", "all"]
-"""Which dependencies become a part of the package that is published."""
+"""The dependencies that become a part of the published package."""
 
 NO_CHECKOUTS: Mapping[str, Path] = MappingProxyType({})
 NOTHING_PUBLISHED: Mapping[str, bytes] = MappingProxyType({})
@@ -93,16 +93,15 @@ def read_package(
     bundle: Bundle | None = None,
     published: Mapping[str, bytes] = NOTHING_PUBLISHED,
 ) -> PackageSources:
-    """The package in a folder with all that it depends on, and what its tests need if asked.
+    """Read the package in a folder with all dependencies and, if requested, those of its tests.
 
-    `checkouts` are folders of dependencies by the names that manifests have for them, wherever
-    these say that they are. What `bundle` names is at 0x0 as the package itself is, to be published
-    within it: packages that are published nowhere, or all. `published` has the addresses of those
-    whose own manifests do not say that they are.
+    `checkouts` are folders of dependencies by the names in manifests; they override the sources in
+    the manifests. The dependencies that `bundle` selects (unpublished ones, or all) have the
+    address 0x0 like the package itself, because they are published within it. `published` has the
+    addresses of published packages whose own manifests do not contain them.
 
-    Raises `NotFoundError` if a folder has no `Move.toml`; `ValidationError` for a manifest that is
-    invalid, a dependency in no folder, dependencies in a circle, an address that is left open, a
-    checkout that nothing depends on.
+    Raises `NotFoundError` if a folder has no `Move.toml`, and `ValidationError` for an invalid
+    manifest, a dependency without a folder, a cycle, an open address, or an unused checkout.
     """
     reader = _Reader(for_tests=for_tests, checkouts=checkouts, published=published)
     root = reader.read(folder, ())
@@ -126,11 +125,11 @@ def read_package(
 
 
 class _Node(Struct, eq=False):
-    """A package while it is read: `name` is what its modules call its address.
+    """A package while it is read; `name` is its address name in its modules.
 
-    `given` are the addresses that importing packages give, `addresses` those that it has;
-    `published_at` is where it is, whatever its manifest does not say. `names` are the address names
-    that mean another package elsewhere in the graph, with the distinct ones for the compiler.
+    `given` are the addresses that importing packages assign, and `addresses` are the resolved ones.
+    `published_at` is the address, if it is not in the manifest. `names` maps address names that
+    mean another package elsewhere in the graph to the distinct ones for the compiler.
     """
 
     folder: Path
@@ -146,16 +145,16 @@ class _Node(Struct, eq=False):
 
     @property
     def package_name(self) -> str:
-        """Return the name for the compiler, for which the name of a package is an address.
+        """The name for the compiler, which uses the name of a package as an address.
 
-        Only manifests without `[addresses]` mean that; in others the name is a mere label.
+        Only manifests without `[addresses]` use it so; in others the name is only a label.
         """
         is_label = self.manifest.has_addresses and self.name in self.addresses
         return self.names.get(self.name, self.name if is_label else self.manifest.name)
 
 
 class _Reader:
-    """Reads packages; `order` has each after what it depends on."""
+    """A reader of packages; `order` has each package after its dependencies."""
 
     def __init__(
         self,
@@ -171,18 +170,18 @@ class _Reader:
         self.order: list[_Node] = []
 
     def read(self, folder: Path, importers: tuple[_Node, ...]) -> _Node:
-        place = folder.resolve()
-        if any(importer.folder == place for importer in importers):
-            names = " -> ".join(each.manifest.name for each in (*importers, self._nodes[place]))
+        path = folder.resolve()
+        if any(importer.folder == path for importer in importers):
+            names = " -> ".join(node.manifest.name for node in (*importers, self._nodes[path]))
             raise ValidationError(
-                "move_dependency_cycle", f"packages depend on themselves: {names}"
+                "move_dependency_cycle", f"the dependencies form a cycle: {names}"
             )
-        return self._nodes.get(place) or self._read(place, importers)
+        return self._nodes.get(path) or self._read(path, importers)
 
     def _read(self, folder: Path, importers: tuple[_Node, ...]) -> _Node:
         sources = _sources(folder, importers, for_tests=self._for_tests)
-        place = str(folder / MANIFEST)
-        manifest = parse_manifest(sources[MANIFEST], place, for_tests=self._for_tests)
+        manifest_path = str(folder / MANIFEST)
+        manifest = parse_manifest(sources[MANIFEST], manifest_path, for_tests=self._for_tests)
         location = f"../{len(self._nodes)}"
         name = _name(manifest, sources)
         node = _Node(folder, location, manifest, sources, name)
@@ -201,23 +200,23 @@ class _Reader:
         if checkout is not None:
             return checkout
         if dependency.local is None:
-            raise _not_here(importer.manifest, dependency)
+            raise _unsupported_dependency(importer.manifest, dependency)
         return importer.folder / dependency.local
 
 
 def _check_checkouts(root: _Node, checkouts: Mapping[str, Path], order: list[_Node]) -> None:
-    known = {dependency.alias for node in order for dependency, _ in node.children}
-    for name in checkouts.keys() - known:
+    aliases = {dependency.alias for node in order for dependency, _ in node.children}
+    for name in checkouts.keys() - aliases:
         raise ValidationError(
             "dependency_unknown",
-            f"{root.manifest.name} depends on no {name}; known are:"
-            f" {', '.join(sorted(known)) or 'none'}",
-            hint="use the name that Move.toml has for it",
+            f"{root.manifest.name} does not depend on {name}; its dependencies are:"
+            f" {', '.join(sorted(aliases)) or 'none'}",
+            hint="Use the name in Move.toml.",
         )
 
 
 def _sources(folder: Path, importers: tuple[_Node, ...], *, for_tests: bool) -> Mapping[str, str]:
-    """The files of a package; with tests of dependencies too, for other packages may use them."""
+    """Return a package's files, including tests of dependencies if other packages may use them."""
     if not importers:
         return read_sources(folder)
     try:
@@ -225,57 +224,60 @@ def _sources(folder: Path, importers: tuple[_Node, ...], *, for_tests: bool) -> 
         return sources if for_tests else published_sources(sources)
     except NotFoundError as error:
         importer = importers[-1]
-        error.hint = f"{importer.folder / MANIFEST} names this folder"
+        error.hint = f"Check the folder of this dependency in {importer.folder / MANIFEST}."
         raise
 
 
-def _not_here(importer: Manifest, dependency: Dependency) -> ValidationError:
+def _unsupported_dependency(importer: Manifest, dependency: Dependency) -> ValidationError:
     source = dependency.source.get("git") or dependency.source.get("r") or dict(dependency.source)
     return ValidationError(
         "move_dependency_unsupported",
-        f"{importer.name} depends on {dependency.alias} from {_in_words(source)}, and no package"
-        " is fetched",
-        hint=f"check its sources out, and name the folder: --dependency {dependency.alias}=FOLDER,"
-        f' or {dependency.alias} = {{ local = "FOLDER" }} in Move.toml',
+        f"{importer.name} depends on {dependency.alias} from {_source_text(source)}, but packages"
+        " are not downloaded",
+        hint="Check out its sources, and specify the folder with"
+        f" `--dependency {dependency.alias}=FOLDER`, or with"
+        f' `{dependency.alias} = {{ local = "FOLDER" }}` in Move.toml.',
     )
 
 
-def _in_words(source: Any) -> str:
-    """Where a dependency comes from: a URL, or the registry and the name there."""
+def _source_text(source: Any) -> str:
+    """Return the source of a dependency: a URL, or the registry and the name there."""
     if isinstance(source, Mapping):
         return ", ".join(f"{key} {value}" for key, value in source.items())
     return str(source)
 
 
 def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
-    """What the modules call the package's address: a name, or an address."""
-    found = [match[1] for text in sources.values() for match in _MODULE.finditer(text)]
-    known = {*manifest.addresses, manifest.name}
-    return next((name for name in found if name in known), (*found, manifest.name)[0])
+    """Return the name or the literal that the modules use for the package's address."""
+    names = [match[1] for text in sources.values() for match in _MODULE.finditer(text)]
+    declared = {*manifest.addresses, manifest.name}
+    return next((name for name in names if name in declared), (*names, manifest.name)[0])
 
 
 def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: bool) -> None:
-    """Give all names their addresses, importing packages first: they may decide those of others.
+    """Assign addresses to all names, importing packages first, because they may assign others.
 
-    The package itself is at 0x0, as everything that is published; in tests where it says: the
-    tests of Wormhole make an upgrade cap for `@wormhole`, which cannot be one for 0x0.
+    The package itself is at 0x0, as every package to publish. In tests it has its own address: the
+    tests of Wormhole make an upgrade cap for `@wormhole`, which cannot be 0x0.
     """
     declared = {address for node in order for address in node.manifest.addresses.values()}
-    free = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
+    free_addresses = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
     for node in reversed(order):
-        written = node.manifest.addresses.items()
-        resolved = {name: address or node.given.get(name) for name, address in written}
+        manifest_addresses = node.manifest.addresses.items()
+        resolved = {name: address or node.given.get(name) for name, address in manifest_addresses}
         if node is not order[-1]:
-            published = None if bundle == "all" else _published_address(node)
-            resolved[node.name] = published or next(free)
+            published_address = None if bundle == "all" else _published_address(node)
+            resolved[node.name] = published_address or next(free_addresses)
         else:
-            own = _published_address(node) if for_tests else None
-            if own or node.name in resolved:
-                resolved[node.name] = own or _UNPUBLISHED
-        node.addresses = {name: _settled(node, name, each) for name, each in resolved.items()}
+            own_address = _published_address(node) if for_tests else None
+            if own_address or node.name in resolved:
+                resolved[node.name] = own_address or _UNPUBLISHED
+        node.addresses = {
+            key: _require_address(node, key, value) for key, value in resolved.items()
+        }
         for dependency, child in node.children:
-            given = {**node.given, **node.addresses, **dependency.assigned}
-            child.given = {**given, **child.given}
+            assigned = {**node.given, **node.addresses, **dependency.assigned}
+            child.given = {**assigned, **child.given}
 
 
 def _free_addresses(taken: set[bytes | None]) -> Iterator[bytes]:
@@ -288,10 +290,10 @@ def _free_addresses(taken: set[bytes | None]) -> Iterator[bytes]:
 
 
 def _published_address(node: _Node) -> bytes | None:
-    """What the modules of a dependency have for an address, if it is published.
+    """Return the address in the modules of a dependency, or None if it is not published.
 
-    Its first version has it; the manifest of a package that was upgraded says in `published-at`
-    where the newest one is. A manifest with 0x0 and `published-at` is of the first one.
+    The manifest of the first version contains it. The manifest of an upgraded package has the
+    newest address in `published-at`; one with 0x0 and `published-at` is that of the first version.
     """
     names = node.manifest.addresses
     address = names.get(node.name) or (node.given.get(node.name) if node.name in names else None)
@@ -301,39 +303,39 @@ def _published_address(node: _Node) -> bytes | None:
 
 
 def _literal(name: str) -> bytes | None:
-    """The address of modules that name it as a number."""
+    """Return the address of modules that name it as a number, or None."""
     return parse_address(name) if _LITERAL.fullmatch(name) else None
 
 
-def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
+def _require_address(node: _Node, name: str, address: bytes | None) -> bytes:
     if address is None:
         raise ValidationError(
             "address_unassigned",
             f"{node.folder / MANIFEST} leaves the address {name} open",
-            hint="give it in [addresses] of the package that imports it, or in [dev-addresses] for"
-            " tests alone",
+            hint="Assign it in [addresses] of the package that imports it, or in [dev-addresses]"
+            " for tests only.",
         )
     return address
 
 
 def _root_manifest(root: _Node) -> Mapping[str, Any]:
-    """The manifest of the package that was asked for: it is at 0x0, or in tests where it says."""
-    manifest, own = _manifest(root), root.addresses.get(root.name, _UNPUBLISHED)
-    return manifest if own == _UNPUBLISHED else _with_own_address(manifest)
+    """Return the manifest of the requested package: at 0x0, or in tests at its own address."""
+    manifest, own_address = _manifest(root), root.addresses.get(root.name, _UNPUBLISHED)
+    return manifest if own_address == _UNPUBLISHED else _with_own_address(manifest)
 
 
 def _with_own_address(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A manifest by which the compiler leaves the package at the address that it says."""
+    """Return a manifest with which the compiler keeps the package's own address."""
     package = {**manifest["package"], "name": _NAME_AS_ROOT}
-    package.pop("published-at", None)  # the compiler would take that for the address
+    package.pop("published-at", None)  # the compiler would use it as the address
     return {**manifest, "package": package}
 
 
 def _manifest(node: _Node) -> Mapping[str, Any]:
-    """The manifest of a package for the compiler."""
+    """Return the manifest of a package for the compiler."""
     locations = {id(dependency): child.location for dependency, child in node.children}
     settings = dict(node.manifest.settings)
-    if node.addresses.get(node.name) == _UNPUBLISHED:  # wherever an older one of it may be
+    if node.addresses.get(node.name) == _UNPUBLISHED:  # even if an older version is published
         settings.pop("published-at", None)
     return {
         "package": {"name": node.package_name, **settings},
@@ -343,24 +345,22 @@ def _manifest(node: _Node) -> Mapping[str, Any]:
             else framework_source(dependency.source)
             for dependency in node.manifest.dependencies
         },
-        "addresses": {name: f"0x{address.hex()}" for name, address in _named(node).items()},
+        "addresses": {key: f"0x{value.hex()}" for key, value in _manifest_addresses(node).items()},
     }
 
 
-def _named(node: _Node) -> dict[str, bytes]:
-    """Return the addresses of a manifest. The name of a package in its graph is that package's.
+def _manifest_addresses(node: _Node) -> dict[str, bytes]:
+    """Return the addresses of a manifest, in which a package's name is that package in its graph.
 
-    Names are local to a package: two packages of one name in other parts of the graph keep theirs.
+    Names are local to a package: packages of the same name in other parts of the graph keep theirs.
     """
-    owned = {
-        each.name: each.addresses[each.name] for each in _graph(node) if each.name in each.addresses
-    }
-    named = {
-        name: owned.get(name, address)
+    graph_addresses = {p.name: p.addresses[p.name] for p in _graph(node) if p.name in p.addresses}
+    addresses = {
+        name: graph_addresses.get(name, address)
         for name, address in (node.addresses | _aliases(node)).items()
     }
-    names = ((node.names.get(name, name), name) for name in named if not _LITERAL.fullmatch(name))
-    return {new: named[name] for new, name in names}
+    names = ((node.names.get(key, key), key) for key in addresses if not _LITERAL.fullmatch(key))
+    return {new: addresses[key] for new, key in names}
 
 
 def _separate_names(order: list[_Node]) -> None:
@@ -368,8 +368,8 @@ def _separate_names(order: list[_Node]) -> None:
     taken = {name for node in order for name in (node.name, *node.addresses)}
     distinct = distinct_names({id(node): node.name for node in order}, taken)
     for node in order if distinct else ():
-        seen = {each.name: distinct.get(id(each)) for each in _graph(node)}
-        node.names = {name: new for name, new in seen.items() if new is not None}
+        graph_names = {package.name: distinct.get(id(package)) for package in _graph(node)}
+        node.names = {name: new for name, new in graph_names.items() if new is not None}
         node.sources = {
             path: rename_addresses(text, node.names, str(node.folder / path))
             for path, text in node.sources.items()
@@ -381,13 +381,13 @@ def _graph(node: _Node) -> Iterator[_Node]:
     level, levels = [node], []
     while level:
         levels.append(level)
-        level = list({id(child): child for each in level for _, child in each.children}.values())
+        level = list({id(child): child for p in level for _, child in p.children}.values())
     for level in reversed(levels):
         yield from level
 
 
 def _aliases(node: _Node) -> dict[str, bytes]:
-    """What a package calls its dependencies otherwise than they call themselves."""
+    """Return the names of dependencies that differ from their own names."""
     aliases = {}
     for dependency, child in node.children:
         if dependency.is_renamed:

@@ -1,4 +1,4 @@
-"""Reading a Move package from its folder, and saying whether it changed."""
+"""The sources of a Move package in a folder, and their digest."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,9 +11,10 @@ MANIFEST = "Move.toml"
 
 
 def read_sources(folder: Path) -> Mapping[str, str]:
-    """The manifest and all Move files of a package: path below `folder` -> text.
+    """Return the manifest and all Move files of a package, by path below `folder`.
 
-    Raises `NotFoundError` if the folder has no `Move.toml`.
+    Raises:
+        NotFoundError: The folder has no `Move.toml`.
     """
     if not (folder / MANIFEST).is_file():
         raise NotFoundError("move_package_not_found", f"{folder} has no {MANIFEST}")
@@ -24,15 +25,15 @@ def read_sources(folder: Path) -> Mapping[str, str]:
 
 
 def published_sources(sources: Mapping[str, str]) -> Mapping[str, str]:
-    """The sources without the tests: what the bytecode is made of."""
+    """Return the sources without the tests, which are not part of the bytecode."""
     return {path: text for path, text in sources.items() if not path.startswith("tests/")}
 
 
 def sources_digest(folder: Path) -> str:
-    """BLAKE2b-256 in hex of what the bytecode of a package is made of.
+    """Return the BLAKE2b-256 digest in hex of the files that determine the bytecode.
 
-    It covers path and text of the manifest and of each file in `sources/`, and no test. Line ends
-    do not count.
+    It covers the path and the text of the manifest and of each file in `sources/`, but no tests.
+    Line ends do not count.
     """
     digest = hashlib.blake2b(digest_size=32)
     for path, text in sorted(published_sources(read_sources(folder)).items()):

@@ -1,9 +1,8 @@
-"""Move sources that declare what a compiled framework offers, to compile against.
+"""Move sources that declare the interface of a compiled framework, to compile against.
 
-A stub has the datatypes and the public functions of a module; functions are `native`, because their
-bodies do not matter to whoever calls them. A package compiled against stubs and one compiled
-against the framework's own sources are the same bytes, but for macros: what is expanded has words
-of our own.
+A stub has the datatypes and the public functions of a module. Functions are `native`, because
+callers do not need their bodies. Compiling against stubs and against the framework's own sources
+gives the same bytes, except for expanded macros, which are written differently here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,9 +54,9 @@ _MANIFESTS: Mapping[bytes, str] = {
 
 @lru_cache(maxsize=4)
 def stubs_of(release: Release, *, with_entries: bool = False) -> Mapping[bytes, Mapping[str, str]]:
-    """The stub packages of a framework, 0x1, 0x2 and 0x3 by address: path -> text.
+    """Return the stub packages 0x1, 0x2 and 0x3 of a framework: by address, then text by path.
 
-    With `with_entries` they have what only transactions may call, and tests, too.
+    With `with_entries`, they include functions that only transactions and tests may call.
     """
     return {
         address: _stub_package(release.packages[address], with_entries=with_entries)
@@ -74,7 +73,7 @@ def _stub_package(package: FrameworkPackage, *, with_entries: bool) -> Mapping[s
 
 
 def interface_of(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
-    """The stub package of modules that are at no address yet, as the named one: path -> text."""
+    """Return the stub package, text by path, of modules without an address, under this name."""
     manifest = f'[package]\nname = "{name}"\nedition = "2024"\n\n[addresses]\n{name} = "0x0"\n'
     files = {"Move.toml": manifest}
     for data in modules:
@@ -85,7 +84,7 @@ def interface_of(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
 
 
 def stub(module: CompiledModule, *, with_entries: bool = False) -> str:
-    """The Move source that declares what `module` offers, and its entry functions if asked."""
+    """Return the Move source that declares the interface of `module`, with or without entries."""
     return _Stub(module, with_entries=with_entries).render()
 
 
@@ -135,7 +134,7 @@ class _Stub:
         return f"{head}{_has(handle.abilities)} {self._named(fields, names)}"
 
     def _is_filler(self, fields: Sequence[FieldDefinition], names: Sequence[str]) -> bool:
-        """Whether this is the field that the compiler gives to a struct without fields."""
+        """Return whether this is the field that the compiler adds to a struct without fields."""
         return list(names) == ["dummy_field"] and fields[0].type == "bool"
 
     def _variant_body(self, fields: Sequence[FieldDefinition]) -> str:
@@ -241,5 +240,5 @@ def _returns(types: Sequence[str]) -> str:
 
 
 def _is_positional(names: Sequence[str]) -> bool:
-    """Whether these are the names that the compiler gives to fields without names."""
+    """Return whether these are the names that the compiler gives to positional fields."""
     return bool(names) and list(names) == [f"pos{index}" for index in range(len(names))]

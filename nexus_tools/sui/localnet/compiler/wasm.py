@@ -1,7 +1,7 @@
-"""Calling the compiler's WASM from Python: memory, strings and the few functions it imports.
+"""Calls of the compiler's WASM from Python: memory, strings and the functions that it imports.
 
-The WASM was made for JavaScript with wasm-bindgen: a string goes in as pointer and length in memory
-that the callee frees, and comes out as such a pair that the caller frees.
+The WASM was built for JavaScript with wasm-bindgen. A string argument is a pointer and a length in
+memory that the callee frees. A string result is such a pair that the caller frees.
 """
 
 import os
@@ -17,21 +17,21 @@ import wasmtime
 
 from nexus_tools.sui.localnet.compiler.install import WASM_SHA256
 
-# wasmtime refuses stacks of 2 MiB and more; the compiler recurses deeply.
+# The compiler recurses deeply, and wasmtime rejects stacks of 2 MiB or more.
 _STACK_BYTES = 2_000 * 1024
 _WORD_BYTES = 4
 
 
-class WasmFailed(Exception):  # noqa: N818 - it says what happened
-    """The compiler itself failed: it panicked or ran longer than allowed."""
+class WasmFailed(Exception):  # noqa: N818 - the name states the cause
+    """The compiler itself failed: it panicked or exceeded its time."""
 
 
 class WasmTimedOut(WasmFailed):
-    """It ran longer than allowed."""
+    """The compiler exceeded its time."""
 
 
 class WasmModule:
-    """The compiler as native code, which is made once (about 10 s) and kept in `cache`."""
+    """The compiler as native code, which is made once (about 10 s) and stored in `cache`."""
 
     def __init__(self, wasm: Path, cache: Path) -> None:
         config = wasmtime.Config()
@@ -46,7 +46,7 @@ class WasmModule:
             try:
                 return wasmtime.Module.deserialize_file(self._engine, str(native))
             except wasmtime.WasmtimeError:
-                # Native code of another machine or wasmtime build: made anew below.
+                # Native code of another machine or wasmtime build is compiled again below.
                 native.unlink()
         module = wasmtime.Module.from_file(self._engine, str(wasm))
         cache.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ class WasmModule:
 
     @contextmanager
     def instance(self, timeout_s: float) -> Iterator["WasmInstance"]:
-        """A fresh instance, which is interrupted after `timeout_s`. Raises `WasmFailed`."""
+        """Yield a new instance, which is interrupted after `timeout_s`. Raises `WasmFailed`."""
         timer = Timer(timeout_s, self._engine.increment_epoch)
         timer.daemon = True
         instance = WasmInstance(self._engine, self._module)
@@ -74,7 +74,7 @@ class WasmModule:
 
 
 class WasmInstance:
-    """One life of the compiler; a failed call ends it."""
+    """One instance of the compiler, which a failed call ends."""
 
     def __init__(self, engine: Any, module: Any) -> None:
         self._store = wasmtime.Store(engine)
@@ -87,28 +87,28 @@ class WasmInstance:
         self._exports["__wbindgen_start"](self._store)
 
     def close(self) -> None:
-        """Give its memory back, which no collector finds: its imports refer to it."""
+        """Free its memory, which the garbage collector cannot, because its imports refer to it."""
         self._store.close()
 
     @property
     def complaints(self) -> str:
-        """What the compiler wrote to the console, which is what it says when it panics."""
+        """The compiler's console output, for example the message of a panic."""
         return "\n".join(self._complaints)
 
     def text(self, name: str, *arguments: str) -> str:
         """Call an export that takes strings and returns one."""
-        return self._returned_text(name, *self._passed(arguments))
+        return self._returned_text(name, *self._pass_texts(arguments))
 
     def verdict(self, name: str, result: str, flag: str, *arguments: str) -> tuple[bool, str]:
         """Call an export that returns an object with a flag and an output text."""
-        handle = self._call(name, *self._passed(arguments))
+        handle = self._call(name, *self._pass_texts(arguments))
         output = self._returned_text(f"{result}_output", handle)
         return bool(self._call(f"{result}_{flag}", handle)), output
 
     def _call(self, name: str, *arguments: int) -> Any:
         return self._exports[name](self._store, *arguments)
 
-    def _passed(self, texts: tuple[str, ...]) -> list[int]:
+    def _pass_texts(self, texts: tuple[str, ...]) -> list[int]:
         return [word for text in texts for word in self._write(text)]
 
     def _write(self, text: str) -> tuple[int, int]:
@@ -128,15 +128,15 @@ class WasmInstance:
         return text
 
     def _import(self, name: str, kind: Any) -> Any:
-        """The import `name`; wasm-bindgen appends `_` and a hash to most names."""
+        """Return the import `name`; wasm-bindgen appends `_` and a hash to most names."""
         for prefix, function in self._imports().items():
             if name == prefix or name.startswith(f"{prefix}_"):
                 return wasmtime.Func(self._store, kind, function)
-        raise WasmFailed(f"it imports the unknown function {name}")
+        raise WasmFailed(f"the WASM imports the unknown function {name}")
 
     def _imports(self) -> dict[str, Callable[..., Any]]:
         return {
-            "__wbg_error": self._complain,
+            "__wbg_error": self._record_complaint,
             "__wbg_new": lambda: "error",
             "__wbg_stack": self._write_stack,
             "__wbindgen_throw": self._throw,
@@ -144,14 +144,14 @@ class WasmInstance:
             "now": time.time,
         }
 
-    def _complain(self, pointer: int, length: int) -> None:
+    def _record_complaint(self, pointer: int, length: int) -> None:
         self._complaints.append(self._take(pointer, length).strip())
 
     def _throw(self, pointer: int, length: int) -> None:
         raise WasmFailed(self._take(pointer, length))
 
     def _write_stack(self, target: int, _: Any) -> None:
-        """JavaScript's stack trace of an error, of which there is none here."""
+        """Write an empty stack trace, because JavaScript's does not exist here."""
         pointer, length = self._write("")
         words = b"".join(word.to_bytes(_WORD_BYTES, "little") for word in (pointer, length))
         self._memory.write(self._store, words, target & 0xFFFF_FFFF)

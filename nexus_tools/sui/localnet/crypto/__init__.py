@@ -1,5 +1,5 @@
-"""Cryptography that no library computes in the form that Sui's natives need.
+"""Cryptography that no library provides in the form that Sui's natives need.
 
-It knows nothing of Move. Each module is imported by itself, most of them late: few programs need
-any. What a library does as Sui does it is no part of this room.
+The modules do not depend on Move. Import each one directly, and mostly late, because few programs
+need any. Functions that a library provides exactly as Sui uses them are not here.
 """

@@ -1,7 +1,7 @@
-"""CBOR, the binary form of JSON that COSE is written in.
+"""CBOR, a binary form of JSON that COSE uses.
 
-Source: RFC 8949. What stands behind a value is ignored, and a map keeps its pairs, as the reader
-of the genuine native does: whoever looks at them decides what it means that two are the same.
+Source: RFC 8949. Bytes after a value are ignored, and a map keeps all of its pairs, as in Sui's
+native. The caller decides how to treat duplicate keys.
 """
 
 import struct
@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-# A value begins with a byte: three bits of kind, and a code of five, which is the number itself up
-# to 23, or says in how many bytes it follows:
+# A value starts with a byte of two parts: three bits for the kind, and a five-bit code. A code up
+# to 23 is the number itself. A higher code determines how many bytes with the number follow:
 #
 #     83 01 41ff 6161    [1, b"\xff", "a"], a list of three
 #     1903e8             1000, in two bytes
@@ -29,12 +29,12 @@ _BIGNUMS = {2: lambda number: number, 3: lambda number: -1 - number}
 _MAX_BIGNUM_BYTES = 16
 
 
-class MalformedCbor(ValueError):  # noqa: N818 - it says what the bytes are
-    """Bytes are no CBOR."""
+class MalformedCbor(ValueError):  # noqa: N818 - the name states the cause
+    """The bytes are not valid CBOR."""
 
 
 class Tagged(Struct, frozen=True):
-    """A value with a tag that says what it is."""
+    """A value with a tag that defines its meaning."""
 
     tag: int
     value: Any
@@ -47,7 +47,7 @@ class Map(Struct, frozen=True):
 
 
 def decode_cbor(data: bytes) -> Any:
-    """The first value: an int, float, bool, `bytes`, str, list, `Map`, `Tagged` or None.
+    """Return the first value: an int, float, bool, `bytes`, str, list, `Map`, `Tagged` or None.
 
     Raises `MalformedCbor`.
     """
@@ -55,12 +55,12 @@ def decode_cbor(data: bytes) -> Any:
 
 
 def encode_bytes(data: bytes) -> bytes:
-    """A byte string."""
+    """Return an encoded byte string."""
     return _head(_BYTES, len(data)) + data
 
 
 def encode_text(text: str) -> bytes:
-    """A text string."""
+    """Return an encoded text string."""
     data = text.encode()
     return _head(_TEXT, len(data)) + data
 
@@ -73,7 +73,7 @@ def _head(kind: int, number: int) -> bytes:
 
 
 class _Reader:
-    """Reads values; a method for each of the eight kinds."""
+    """A reader of values, with a method for each of the eight kinds."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -90,9 +90,9 @@ class _Reader:
         )
 
     def value(self, depth: int) -> Any:
-        """The next value, in so many others."""
+        """Return the next value, at a nesting depth."""
         if depth > _MAX_DEPTH:
-            raise MalformedCbor("values are too deep")
+            raise MalformedCbor("values are nested too deep")
         (first,) = self._take(1)
         return self._readers[first >> 5](first & 31, depth + 1)
 
@@ -107,11 +107,11 @@ class _Reader:
         if code < min(_SIZES):
             return code
         if code not in _SIZES:
-            raise MalformedCbor("a number has no such length")
+            raise MalformedCbor("invalid length of a number")
         return int.from_bytes(self._take(_SIZES[code]), "big")
 
     def _ends(self) -> bool:
-        """Whether something of indefinite length ends here; what ends it is taken."""
+        """Return whether an item of indefinite length ends here, and skip its end."""
         if self._data[self._position : self._position + 1] != bytes([_BREAK]):
             return False
         self._position += 1
@@ -124,7 +124,7 @@ class _Reader:
         while not self._ends():
             (first,) = self._take(1)
             if first >> 5 != kind or first & 31 == _INDEFINITE:
-                raise MalformedCbor("a string has parts of another kind")
+                raise MalformedCbor("a string contains parts of another kind")
             parts.append(self._take(self._number(first & 31)))
         return b"".join(parts)
 
@@ -132,17 +132,17 @@ class _Reader:
         try:
             return self._string(_TEXT, code).decode()
         except UnicodeDecodeError:
-            raise MalformedCbor("a text is not UTF-8") from None
+            raise MalformedCbor("a text string is not valid UTF-8") from None
 
     def _items(self, code: int) -> Iterator[int]:
-        """The places of items, as many as there are."""
-        places = count() if code == _INDEFINITE else range(self._number(code))
-        for place in places:
+        """Yield the index of each item."""
+        indices = count() if code == _INDEFINITE else range(self._number(code))
+        for index in indices:
             if code == _INDEFINITE and self._ends():
                 return
-            yield place
+            yield index
 
-    # Comprehensions would take a Python frame more for each value around a value.
+    # Comprehensions would need one more Python frame for each level of nesting.
 
     def _array(self, code: int, depth: int) -> list[Any]:
         values = []
@@ -169,5 +169,5 @@ class _Reader:
             number: float = struct.unpack(_FLOATS[code], self._take(_SIZES[code]))[0]
             return number
         if code not in _SIMPLE:
-            raise MalformedCbor("there is no such simple value")
+            raise MalformedCbor("unknown simple value")
         return _SIMPLE[code]

@@ -1,4 +1,4 @@
-"""ChaCha as a source of numbers that a seed determines.
+"""ChaCha as a deterministic source of numbers.
 
 Source: D. Bernstein, "ChaCha, a variant of Salsa20"; a counter of 64 bits, and no nonce.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import count
 
 _CONSTANT = struct.unpack("<4I", b"expand 32-byte k")
-# Which words of the state each quarter of a double round changes: columns, then diagonals.
+# The words of the state that each quarter of a double round changes: columns, then diagonals.
 _QUARTERS = (
     (0, 4, 8, 12),
     (1, 5, 9, 13),
@@ -23,7 +23,7 @@ _WORD = 0xFFFFFFFF
 
 
 def chacha_stream(key: bytes, *, rounds: int) -> Iterator[bytes]:
-    """Yield the key stream of a key of 32 bytes, in words of four bytes; `rounds` are even."""
+    """Yield the key stream of a 32-byte key in words of four bytes; `rounds` must be even."""
     key_words = struct.unpack("<8I", key)
     for number in count():
         counter = (number & _WORD, number >> 32 & _WORD)
@@ -41,7 +41,7 @@ def _block(initial: tuple[int, ...], double_rounds: int) -> list[int]:
 
 def _mix(state: list[int], a: int, b: int, c: int, d: int) -> None:
     steps = ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7))
-    for target, source, mixed, distance in steps:
+    for target, source, rotated, distance in steps:
         state[target] = (state[target] + state[source]) & _WORD
-        word = state[mixed] ^ state[target]
-        state[mixed] = (word << distance | word >> 32 - distance) & _WORD
+        word = state[rotated] ^ state[target]
+        state[rotated] = (word << distance | word >> 32 - distance) & _WORD

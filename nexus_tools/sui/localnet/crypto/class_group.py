@@ -1,6 +1,6 @@
 """The class group of binary quadratic forms whose discriminant is a certain negative prime.
 
-Nobody knows its order, so that nobody can shorten many doublings. Source: L. Long, "Binary
+Its order is unknown, so a sequence of many doublings cannot be shortened. Source: L. Long, "Binary
 Quadratic Forms" (https://github.com/Chia-Network/chiavdf/blob/main/classgroups.pdf); the prime and
 the encoding are those of `fastcrypto-vdf`.
 """
@@ -28,7 +28,7 @@ _ENCODED: Codec[tuple[bytes, ...]] = record((byte_vector, byte_vector, byte_vect
 
 
 class QuadraticForm(Struct, frozen=True):
-    """ax² + bxy + cy²; many forms are one element, of which one is reduced."""
+    """The form ax² + bxy + cy²; an element of the group has many forms, of which one is reduced."""
 
     a: int
     b: int
@@ -36,7 +36,7 @@ class QuadraticForm(Struct, frozen=True):
 
     @classmethod
     def of(cls, a: int, b: int) -> "QuadraticForm":
-        """The form of the group with these coefficients, whose third one they determine."""
+        """Return the form of the group with these coefficients, which determine the third one."""
         return cls(a, b, (b * b - DISCRIMINANT) // (4 * a))
 
     @classmethod
@@ -45,18 +45,18 @@ class QuadraticForm(Struct, frozen=True):
         return cls(*(int.from_bytes(part, "big", signed=True) for part in _ENCODED.decode(data)))
 
     def encode(self) -> bytes:
-        """The BCS bytes, of numbers as short as can be."""
+        """Return the BCS bytes, with numbers as short as possible."""
         return _ENCODED.encode(tuple(map(signed_bytes, (self.a, self.b, self.c))))
 
     @property
     def is_in_group(self) -> bool:
-        """Whether it is positive definite, and its discriminant that of the group."""
+        """Whether the form is positive definite and has the discriminant of the group."""
         return self.a > 0 and self.b * self.b - 4 * self.a * self.c == DISCRIMINANT
 
     def reduced(self) -> "QuadraticForm":
-        """The reduced form of the same element: -a < b <= a <= c, and b >= 0 if a = c.
+        """Return the reduced form of the same element: -a < b <= a <= c, and b >= 0 if a = c.
 
-        So 195751x² + 37615xy + 1807y², of discriminant -3, becomes x² + xy + y².
+        For example, 195751x² + 37615xy + 1807y², of discriminant -3, becomes x² + xy + y².
         """
         a, b, c = self.a, self.b, self.c
         shift = (a - b) // (2 * a)
@@ -67,10 +67,11 @@ class QuadraticForm(Struct, frozen=True):
         return QuadraticForm(a, b, c)
 
     def __add__(self, other: "QuadraticForm") -> "QuadraticForm":
-        """The composition of two forms, reduced (algorithm 6.1.1).
+        """Return the reduced composition of two forms (algorithm 6.1.1).
 
-        With the discriminant -23 there are three reduced forms: (1, 1, 6), which is the identity,
-        (2, 1, 3) and (2, -1, 3). (2, 1, 3) twice is (2, -1, 3), and three times the identity.
+        The discriminant -23 has three reduced forms: (1, 1, 6), which is the identity, (2, 1, 3)
+        and (2, -1, 3). (2, 1, 3) + (2, 1, 3) is (2, -1, 3), and adding (2, 1, 3) again gives the
+        identity.
         """
         half_sum, half_difference = (self.b + other.b) // 2, (other.b - self.b) // 2
         common = math.gcd(self.a, other.a, half_sum)
@@ -90,31 +91,32 @@ IDENTITY = QuadraticForm.of(1, 1)
 def combine(
     first: QuadraticForm, times: int, second: QuadraticForm, second_times: int
 ) -> QuadraticForm:
-    """The sum of two elements, each `times` itself, for numbers that are not negative."""
-    # Both numbers bit by bit at once: the doublings, half of the work or more, are shared.
+    """Return the sum of two elements, each multiplied by a number that is not negative."""
+    # The bits of both numbers are used together, so the doublings, at least half of the work, are
+    # shared.
     table = (IDENTITY, first, second, first + second)
     total = IDENTITY
-    for place in reversed(range(max(times.bit_length(), second_times.bit_length()))):
+    for bit_index in reversed(range(max(times.bit_length(), second_times.bit_length()))):
         total = total + total
-        chosen = (times >> place & 1) + 2 * (second_times >> place & 1)
-        if chosen:
-            total = total + table[chosen]
+        table_index = (times >> bit_index & 1) + 2 * (second_times >> bit_index & 1)
+        if table_index:
+            total = total + table[table_index]
     return total
 
 
 def signed_bytes(number: int) -> bytes:
-    """A number big-endian in two's complement, as short as can be.
+    """Return a number as big-endian bytes in two's complement, as short as possible.
 
-    127 is 7f, 128 is 0080, for its highest bit would say that it is negative, and -128 is 80.
+    127 is 7f. 128 is 0080, because otherwise its highest bit would mark it as negative. -128 is 80.
     """
     bits = number.bit_length() if number >= 0 else (number + 1).bit_length()
     return number.to_bytes(bits // 8 + 1, "big", signed=True)
 
 
 def _solve(factor: int, result: int, modulus: int) -> tuple[int, int]:
-    """A solution of `factor` x = `result` modulo `modulus`, and how far the next one is.
+    """Return a solution of `factor` x = `result` modulo `modulus`, and the distance to the next.
 
-    Of 4x = 2 modulo 6 that is 2, and 3 to the next one, 5.
+    For 4x = 2 modulo 6 the solution is 2, and the distance to the next one, 5, is 3.
     """
     common = math.gcd(factor, modulus)
     step = modulus // common

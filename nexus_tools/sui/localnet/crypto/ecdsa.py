@@ -1,6 +1,6 @@
-"""ECDSA signatures of a digest of 32 bytes, as `fastcrypto` takes them: r || s.
+"""ECDSA signatures of a 32-byte digest, as `fastcrypto` accepts them: r || s.
 
-It refuses signatures whose s is in the upper half of the order.
+Signatures with s in the upper half of the order are rejected.
 """
 
 import hashlib
@@ -19,8 +19,7 @@ from nexus_tools.sui.localnet.crypto.curves.weierstrass import (
 from nexus_tools.sui.localnet.crypto.keccak import keccak256
 from nexus_tools.sui.signature import SignatureScheme, sign_ecdsa_digest, verifies_ecdsa_digest
 
-# Bit 0 is whether the nonce point's y is odd, bit 1 whether its x was at least the order, which r
-# is less than.
+# Bit 0 is set if the nonce point's y is odd, bit 1 if its x was at least the order (r is less).
 _RECOVERY_IDS = range(4)
 _SECRET_LENGTH = 32
 
@@ -32,12 +31,12 @@ HASHES: dict[int, Callable[[bytes], bytes]] = {
 """`KECCAK256` and `SHA256` of `sui::ecdsa_k1`."""
 
 
-class MalformedSignature(Exception):  # noqa: N818 - it says what was given
-    """These bytes are no signature, whatever the message is."""
+class MalformedSignature(Exception):  # noqa: N818 - the name states the cause
+    """The bytes are not a signature of any message."""
 
 
-class InvalidSecret(Exception):  # noqa: N818 - it says what was given
-    """These bytes are not a secret key of the curve."""
+class InvalidSecret(Exception):  # noqa: N818 - the name states the cause
+    """The bytes are not a secret key of the curve."""
 
 
 class Ecdsa(Struct, frozen=True):
@@ -47,9 +46,11 @@ class Ecdsa(Struct, frozen=True):
     curve: Curve
 
     def recover(self, signature: bytes, digest: bytes) -> bytes:
-        """The compressed public key of a signature with a byte that says which it is.
+        """Return the compressed public key of a signature that ends with a recovery id.
 
-        Raises `MalformedSignature`, or `NoPublicKey` if there is none.
+        Raises:
+            MalformedSignature: The bytes are not a signature.
+            NoPublicKey: No public key matches the signature.
         """
         r, s, last = signature[:32], signature[32:64], signature[64:]
         if len(last) != 1 or last[0] not in _RECOVERY_IDS:
@@ -59,7 +60,7 @@ class Ecdsa(Struct, frozen=True):
         return self.curve.recover(digest, r + s, last[0])
 
     def verifies(self, public_key: bytes, signature: bytes, digest: bytes) -> bool:
-        """Whether the signature of 64 bytes is the key's. Whatever is malformed is not."""
+        """Return whether a 64-byte signature is by the key; a malformed input is not valid."""
         return verifies_ecdsa_digest(self.scheme, public_key, signature, digest)
 
     def public_key(self, secret: bytes) -> bytes:
@@ -76,7 +77,7 @@ class Ecdsa(Struct, frozen=True):
         return sign_ecdsa_digest(self.scheme, secret, digest)
 
     def sign_recoverable(self, secret: bytes, digest: bytes) -> bytes:
-        """Return the signature with the byte that tells which public key made it.
+        """Return the signature with its recovery id, a byte.
 
         Raises `InvalidSecret`.
         """

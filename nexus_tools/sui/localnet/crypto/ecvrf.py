@@ -1,7 +1,7 @@
-"""A function of a secret key whose results all who have the public key can check.
+"""A verifiable random function: the public key verifies the outputs of the secret key.
 
-It is ECVRF of RFC 9381 over ristretto255 with SHA-512, under a suite of Sui's own. Source:
-`vrf.rs` of `fastcrypto`.
+It is ECVRF of RFC 9381 over ristretto255 with SHA-512, in a suite defined by Sui. Source: `vrf.rs`
+of `fastcrypto`.
 """
 
 import hashlib
@@ -34,19 +34,19 @@ class EcvrfProof(Struct, frozen=True):
         challenge = data[ristretto255.ELEMENT_LENGTH :][:_CHALLENGE_LENGTH]
         response = int.from_bytes(data[-ristretto255.SCALAR_LENGTH :], "little")
         if len(data) != _PROOF_LENGTH or response >= ORDER:
-            raise ValueError("no canonical encoding of a proof")
+            raise ValueError("not a canonical encoding of a proof")
         return cls(gamma, challenge, response)
 
     def verifies(self, public_key: Point, alpha: bytes) -> bool:
-        """Whether it proves an output of the key for the input `alpha` (section 5.3)."""
+        """Return whether this proves an output of the key for the input `alpha` (section 5.3)."""
         key = ristretto255.encode(public_key)
         if not any(key):
             return False
         point = ristretto255.hash_to_element(key + alpha, _DOMAIN)
         challenge = int.from_bytes(self.challenge, "little")
-        # U = response · B - challenge · key, V = response · point - challenge · gamma. They are
-        # what the challenge was made of if, and only if, gamma is the point times the same secret
-        # number by which the key is a multiple of B.
+        # U = response · B - challenge · key, V = response · point - challenge · gamma. They equal
+        # the inputs of the challenge if and only if gamma is the point times a secret number, and
+        # the key is B times the same number.
         u, v = (
             combine(self.response, base, challenge, negate(image))
             for base, image in ((BASE, public_key), (point, self.gamma))
@@ -56,6 +56,6 @@ class EcvrfProof(Struct, frozen=True):
         return digest[:_CHALLENGE_LENGTH] == self.challenge
 
     def output(self) -> bytes:
-        """What it proves: 64 bytes (section 5.2)."""
+        """Return the proved output: 64 bytes (section 5.2)."""
         gamma = ristretto255.encode(self.gamma)
         return hashlib.sha512(_SUITE + _OUTPUT + gamma + _END).digest()

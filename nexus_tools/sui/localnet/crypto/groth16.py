@@ -1,4 +1,4 @@
-"""Proofs of Groth16, over BLS12-381 and over BN254.
+"""Groth16 proofs, over BLS12-381 and over BN254.
 
 Source: Groth, "On the size of pairing-based non-interactive arguments" (eprint.iacr.org/2016/260),
 section 3.2; `fastcrypto-zkp` for the bytes, which are those of arkworks.
@@ -14,7 +14,7 @@ _LENGTH_BYTES = 8
 
 
 class PreparedKey(NamedTuple):
-    """A verifying key with what can be computed of it once; each of it as bytes."""
+    """A verifying key with precomputed values, all as bytes."""
 
     gamma_abc_g1: bytes
     alpha_g1_beta_g2: bytes
@@ -23,19 +23,19 @@ class PreparedKey(NamedTuple):
 
 
 def _pieces(data: bytes, *sizes: int) -> list[bytes]:
-    """The pieces of these sizes that data begin with, shorter at their end, and what follows."""
-    found = []
+    """Split data into pieces of these sizes and the rest; at its end, pieces are shorter."""
+    pieces = []
     for size in sizes:
-        found.append(data[:size])
+        pieces.append(data[:size])
         data = data[size:]
-    return [*found, data]
+    return [*pieces, data]
 
 
 def _split_key(data: bytes, g1_bytes: int, g2_bytes: int) -> tuple[list[bytes], int, bytes]:
-    """What a verifying key consists of, given the bytes of a point of each group.
+    """Split a verifying key, given the size of a point of each group.
 
-    That is alpha in G1, and beta, gamma and delta in G2; how many points of G1 follow; and those.
-    Raises `InvalidElement` if it ends before them.
+    The result is alpha in G1, and beta, gamma and delta in G2; the number of the further points of
+    G1; and their bytes. Raises `InvalidElement` if the key is too short.
     """
     *points, length, rest = _pieces(data, g1_bytes, g2_bytes, g2_bytes, g2_bytes, _LENGTH_BYTES)
     if len(length) != _LENGTH_BYTES:
@@ -44,14 +44,14 @@ def _split_key(data: bytes, g1_bytes: int, g2_bytes: int) -> tuple[list[bytes], 
 
 
 def chunks(data: bytes, size: int) -> list[bytes]:
-    """The pieces of this size that data consist of, of which the last one can be shorter."""
+    """Split data into chunks of this size, of which the last one may be shorter."""
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
 def prepare_bls12381_key(data: bytes) -> PreparedKey:
     """Prepare a verifying key over BLS12-381. Raises `InvalidElement`.
 
-    Points are as Zcash has them, scalars little-endian; nothing may follow.
+    Points are in the format of Zcash, and scalars are little-endian. No bytes may follow.
     """
     (alpha, beta, gamma, delta), count, rest = _split_key(data, G1.size, G2.size)
     abc = chunks(rest, G1.size)
@@ -65,18 +65,21 @@ def prepare_bls12381_key(data: bytes) -> PreparedKey:
 
 
 def verifies_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
-    """Whether a proof over BLS12-381 is one for these public inputs. Raises `InvalidElement`."""
-    scalars = [SCALARS.validate(each[::-1]) for each in chunks(inputs, SCALAR_BYTES)]
+    """Return whether a proof over BLS12-381 is valid for these public inputs.
+
+    Raises `InvalidElement`.
+    """
+    scalars = [SCALARS.validate(chunk[::-1]) for chunk in chunks(inputs, SCALAR_BYTES)]
     abc = [G1.validate(point) for point in chunks(key.gamma_abc_g1, G1.size)]
     if len(abc) != len(scalars) + 1:
         raise InvalidElement
-    # The public inputs enter by one point: abc[0] + inputs[0] · abc[1] + inputs[1] · abc[2] + ...
+    # The public inputs form one point: abc[0] + inputs[0] · abc[1] + inputs[1] · abc[2] + ...
     total = G1.add(abc[0], G1.combine(scalars, abc[1:]))
     a, b, c, rest = _pieces(proof, G1.size, G2.size, G1.size)
     if rest:
         raise InvalidElement
-    # e(A, B) = e(alpha, beta) · e(total, gamma) · e(C, delta), with all but the prepared factor on
-    # one side: gamma and delta are kept negated for that.
+    # e(A, B) = e(alpha, beta) · e(total, gamma) · e(C, delta), with all factors except the prepared
+    # one on one side. For this, gamma and delta are stored negated.
     return key.alpha_g1_beta_g2 == pairing(
         [
             (G1.validate(a), G2.validate(b)),
@@ -89,7 +92,7 @@ def verifies_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
 def prepare_bn254_key(data: bytes) -> PreparedKey:
     """Prepare a verifying key over BN254. Raises `InvalidElement`.
 
-    All is read as arkworks reads it: what follows in the same bytes is not looked at.
+    The bytes are parsed as in arkworks, which ignores further bytes.
     """
     (alpha, beta, gamma, delta), count, rest = _split_key(data, bn254.G1_BYTES, bn254.G2_BYTES)
     if len(rest) < count * bn254.G1_BYTES:
@@ -105,9 +108,12 @@ def prepare_bn254_key(data: bytes) -> PreparedKey:
 
 
 def verifies_bn254(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
-    """Whether a proof over BN254 is one for these public inputs. Raises `InvalidElement`."""
+    """Return whether a proof over BN254 is valid for these public inputs.
+
+    Raises `InvalidElement`.
+    """
     scalars = [
-        bn254.decode_number(each, bn254.ORDER) for each in chunks(inputs, bn254.NUMBER_BYTES)
+        bn254.decode_number(chunk, bn254.ORDER) for chunk in chunks(inputs, bn254.NUMBER_BYTES)
     ]
     abc = [bn254.decode_g1(point) for point in chunks(key.gamma_abc_g1, bn254.G1_BYTES)]
     if len(abc) != len(scalars) + 1:

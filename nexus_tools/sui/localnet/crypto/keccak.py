@@ -3,7 +3,7 @@
 Source: the Keccak reference, version 3.0, and FIPS 202 for the permutation.
 """
 
-# The 1 600 bits of the state less twice the 256 of the hash, in bytes.
+# The 1 600 bits of the state minus twice the 256 bits of the hash, in bytes.
 _RATE = 136
 KECCAK_PADDING, SHA3_PADDING = 0x01, 0x06
 _PADDING_END = 0x80
@@ -12,7 +12,7 @@ _LANE = (1 << 64) - 1
 
 
 def _round_constants() -> tuple[int, ...]:
-    """The constants of the step iota, made by a linear feedback shift register (section 1.2).
+    """Return the constants of the step iota, from a linear feedback shift register (section 1.2).
 
     The first ones are 0x1, 0x8082 and 0x800000000000808a.
     """
@@ -28,7 +28,7 @@ def _round_constants() -> tuple[int, ...]:
 
 
 def _rotations() -> tuple[tuple[int, int, int], ...]:
-    """For each lane in the order of the step pi: where it is, where it goes, by how much."""
+    """Return the source, target and rotation of each lane, in the order of the step pi."""
     moves, x, y, offset = [], 1, 0, 0
     for step in range(_ROUNDS):
         offset += step + 1
@@ -43,7 +43,7 @@ _MOVES = _rotations()
 
 
 def keccak256(message: bytes) -> bytes:
-    """The 32 bytes of the hash."""
+    """Return the 32-byte hash."""
     return sponge(message, KECCAK_PADDING)
 
 
@@ -58,27 +58,28 @@ def sponge(message: bytes, padding: int) -> bytes:
     padded = message + tail
     lanes = [0] * 25
     for start in range(0, len(padded), _RATE):
-        for place in range(_RATE // 8):
-            position = start + 8 * place
-            lanes[place] ^= int.from_bytes(padded[position : position + 8], "little")
+        for lane_index in range(_RATE // 8):
+            position = start + 8 * lane_index
+            lanes[lane_index] ^= int.from_bytes(padded[position : position + 8], "little")
         lanes = _permute(lanes)
     return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])
 
 
 def _permute(lanes: list[int]) -> list[int]:
-    """Keccak-f[1600]: the steps theta, rho and pi, chi, iota, in 24 rounds."""
+    """Apply Keccak-f[1600]: the steps theta, rho and pi, chi, iota, in 24 rounds."""
     for constant in _CONSTANTS:
         columns = [
             lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20]
             for x in range(5)
         ]
         theta = [columns[(x + 4) % 5] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
-        lanes = [lane ^ theta[place % 5] for place, lane in enumerate(lanes)]
-        moved = lanes[:]
+        lanes = [lane ^ theta[index % 5] for index, lane in enumerate(lanes)]
+        rotated_lanes = lanes[:]
         for source, target, offset in _MOVES:
-            moved[target] = _rotate(lanes[source], offset)
+            rotated_lanes[target] = _rotate(lanes[source], offset)
         lanes = [
-            moved[row + x] ^ (~moved[row + (x + 1) % 5] & _LANE & moved[row + (x + 2) % 5])
+            rotated_lanes[row + x]
+            ^ (~rotated_lanes[row + (x + 1) % 5] & _LANE & rotated_lanes[row + (x + 2) % 5])
             for row in range(0, 25, 5)
             for x in range(5)
         ]

@@ -1,7 +1,8 @@
-"""Certificates of AWS Nitro enclaves: from Amazon's root to the key that signs an attestation.
+"""Certificates of AWS Nitro enclaves, from Amazon's root to the key that signs an attestation.
 
-Source: `verify_cert_chain` in `nitro_attestation.rs` of `sui-types`, and RFC 5280 for its words.
-Import it late: what reads certificates takes 60 ms to import, and few transactions have any.
+Source: `verify_cert_chain` in `nitro_attestation.rs` of `sui-types`, and RFC 5280 for the terms.
+Import this module late, because its certificate library takes 60 ms to import, and few transactions
+need it.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ _COORDINATE_LENGTH = 48
 
 
 def is_genuine(attestation: Attestation, now_ms: int) -> bool:
-    """Whether AWS made the attestation, and its certificates are valid at the time."""
+    """Return whether AWS made the attestation, and its certificates are valid at the time."""
     document = attestation.document
     encoded = (document.certificate, *reversed(document.chain))
     try:
@@ -51,17 +52,17 @@ def is_genuine(attestation: Attestation, now_ms: int) -> bool:
         x509.DuplicateExtension,
         x509.UnsupportedGeneralNameType,
     ):
-        return False  # what a certificate says cannot be read
+        return False  # a certificate cannot be parsed
 
 
 def is_chain(certificates: Sequence[Certificate], now_s: int) -> bool:
-    """Whether each certificate, from the leaf on, may stand there and is issued by the next."""
+    """Return whether each certificate, from the leaf on, is allowed and issued by the next one."""
     return all(
         certificate.not_valid_before_utc.timestamp() <= now_s
         and now_s <= certificate.not_valid_after_utc.timestamp()
-        and (_is_issuer(certificate, place - 1) if place else _is_leaf(certificate))
+        and (_is_issuer(certificate, index - 1) if index else _is_leaf(certificate))
         and _issues(issuer, certificate)
-        for place, (certificate, issuer) in enumerate(pairwise(certificates))
+        for index, (certificate, issuer) in enumerate(pairwise(certificates))
     )
 
 
@@ -88,7 +89,7 @@ def _issues(issuer: Certificate, certificate: Certificate) -> bool:
 
 
 def _is_leaf(certificate: Certificate) -> bool:
-    """Whether a certificate is of a key that signs, and not of one that issues."""
+    """Return whether a certificate is for a key that signs, and not for a CA."""
     try:
         usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
     except x509.ExtensionNotFound:
@@ -101,7 +102,7 @@ def _is_leaf(certificate: Certificate) -> bool:
 
 
 def _is_issuer(certificate: Certificate, issuers_below: int) -> bool:
-    """Whether a certificate is of a key that issues, with so many issuers on the way to a leaf."""
+    """Return whether a certificate is for a CA with this number of issuers below it."""
     try:
         usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
         basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints)

@@ -1,7 +1,7 @@
-"""Attestations of AWS Nitro enclaves: what an enclave is, signed by the machine that it runs on.
+"""Attestations of AWS Nitro enclaves: descriptions of an enclave, signed by its machine.
 
 Source: `nitro_attestation.rs` of `sui-types`, which reads COSE_Sign1 (RFC 9052) with a document as
-https://docs.aws.amazon.com/enclaves/latest/user/verify-root.html describes it.
+described at https://docs.aws.amazon.com/enclaves/latest/user/verify-root.html.
 """
 
 from collections.abc import Mapping
@@ -34,15 +34,15 @@ _ALWAYS_SHOWN = frozenset({0, 1, 2, 3, 4, 8})
 T = TypeVar("T")
 
 
-class MalformedAttestation(ValueError):  # noqa: N818 - it says what the bytes are
-    """Bytes are no attestation."""
+class MalformedAttestation(ValueError):  # noqa: N818 - the name states the cause
+    """The bytes are not a valid attestation."""
 
 
 class Document(Struct, frozen=True):
-    """What an enclave is; `timestamp` is in ms, `registers` are the hashes of its parts by index.
+    """The description of an enclave, with the time in ms and the hashes of its parts by index.
 
-    `certificate` is of the key that signs; `chain` goes from the root to what issued it. All are
-    in DER.
+    `certificate` belongs to the signing key. `chain` has the certificates from the root to its
+    issuer. All are in DER.
     """
 
     module_id: str
@@ -57,7 +57,7 @@ class Document(Struct, frozen=True):
 
 
 class Attestation(Struct, frozen=True):
-    """A document, the bytes that are signed, and the signature: r || s, of 48 bytes each."""
+    """A document, the signed bytes, and the signature: r || s, with 48 bytes each."""
 
     document: Document
     signed: bytes
@@ -65,18 +65,18 @@ class Attestation(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "Attestation":
-        """Read COSE_Sign1. Raises `MalformedAttestation`, and `MalformedCbor`."""
+        """Read COSE_Sign1. Raises `MalformedAttestation` or `MalformedCbor`."""
         value = decode_cbor(data)
         if isinstance(value, Tagged) and value.tag == _COSE_SIGN1:
             value = value.value
         parts = _of_type(value, list)
         _check(len(parts) >= _PARTS)
-        protected, payload, signature = (_of_type(parts[place], bytes) for place in (0, 2, 3))
+        protected, payload, signature = (_of_type(parts[index], bytes) for index in (0, 2, 3))
         _check_header(protected)
         _check_distinct(_of_type(_untagged(parts[1]), Map))
         _check(len(signature) == _SIGNATURE_LENGTH and 1 <= len(payload) <= _MAX_PAYLOAD)
-        signed = (encode_text("Signature1"), *map(encode_bytes, (protected, b"", payload)))
-        return cls(_parse_document(payload), _ARRAY_OF_FOUR + b"".join(signed), signature)
+        signed_parts = (encode_text("Signature1"), *map(encode_bytes, (protected, b"", payload)))
+        return cls(_parse_document(payload), _ARRAY_OF_FOUR + b"".join(signed_parts), signature)
 
 
 def _check_header(protected: bytes) -> None:
@@ -87,7 +87,7 @@ def _check_header(protected: bytes) -> None:
 
 def _check_distinct(header: Map) -> None:
     keys = [(type(key), key) for key, _ in header.pairs]
-    _check(not any(key in keys[:place] for place, key in enumerate(keys)))
+    _check(not any(key in keys[:index] for index, key in enumerate(keys)))
 
 
 def _parse_document(payload: bytes) -> Document:
@@ -112,11 +112,11 @@ def _parse_document(payload: bytes) -> Document:
     )
 
 
-def _parse_registers(given: Map) -> dict[int, bytes]:
-    """Those that are not zero, and the six that AWS describes, in the order of their indices."""
-    _check(len(given.pairs) <= _MAX_REGISTERS)
+def _parse_registers(register_map: Map) -> dict[int, bytes]:
+    """Return the registers that are not zero or that AWS describes, sorted by index."""
+    _check(len(register_map.pairs) <= _MAX_REGISTERS)
     registers: dict[int, bytes] = {}
-    for key, value in given.pairs:
+    for key, value in register_map.pairs:
         index, register = _of_type(key, int), _of_type(value, bytes)
         _check(0 <= index < 2**8 and len(register) in _REGISTER_LENGTHS and index not in registers)
         if index in _ALWAYS_SHOWN or (index <= _MAX_INDEX and any(register)):
@@ -131,7 +131,7 @@ def _certificate(value: Any) -> bytes:
 
 
 def _optional(value: Any, limit: int) -> bytes | None:
-    """Bytes; anything else stands for nothing."""
+    """Return bytes, or None for any other value."""
     if not isinstance(value, bytes):
         return None
     _check(len(value) <= limit)

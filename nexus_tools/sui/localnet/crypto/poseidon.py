@@ -1,8 +1,8 @@
-"""Poseidon over the scalar field of BN254, as circomlib, zkLogin and Sui use it.
+"""Poseidon over the scalar field of BN254, as used by circomlib, zkLogin and Sui.
 
 Source: Grassi and others, "Poseidon: A New Hash Function for Zero-Knowledge Proof Systems"
 (https://eprint.iacr.org/2019/458), with x⁵, eight full rounds and appendix E's pseudo-random
-parameters, which are computed when a number of inputs is hashed for the first time.
+parameters, which are computed at the first hash of a number of inputs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,21 +17,22 @@ BN254_ORDER = 218882428718392752222464057452572750885483644004160343436982041865
 MAX_INPUTS = 16
 
 _FIELD_BITS = 254
-# Full rounds raise all elements to the fifth power, half of them before the partial rounds and half
-# behind; partial ones raise the first alone, which costs less in a circuit.
+# Full rounds raise all elements to the fifth power. Half of them come before the partial rounds,
+# and half after. Partial rounds raise only the first element, which costs less in a circuit.
 _FULL_ROUNDS = 8
-# For states of 2 to 17 elements.
+# The numbers of partial rounds for states of 2 to 17 elements.
 _PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68)
 
-# The generator's state has 80 bits, of which the oldest is the lowest here. No tap is above 62,
-# so that 16 bits can be made at once.
+# The generator's state has 80 bits, of which the oldest is the lowest here. No tap is above 62, so
+# 16 bits can be generated at once.
 _STATE_BITS, _STEP = 80, 16
 _TAPS = (0, 13, 23, 38, 51, 62)
 _WARM_UP_STEPS = 160 // _STEP
-# What comes out for the eight bits of a byte, lowest first: the second of each pair with a first.
-# Of the byte 00001101, lowest bit first, the pairs are 1 0, 1 1, 0 0 and 0 0: "01" comes out.
+# The output for the eight bits of a byte, lowest first: the second bit of each pair whose first bit
+# is 1. The pairs of the byte 00001101, lowest bit first, are 1 0, 1 1, 0 0 and 0 0, so the output
+# is "01".
 _OUTPUTS = tuple(
-    "".join(str(byte >> place + 1 & 1) for place in range(0, 8, 2) if byte >> place & 1)
+    "".join(str(byte >> first + 1 & 1) for first in range(0, 8, 2) if byte >> first & 1)
     for byte in range(256)
 )
 
@@ -44,23 +45,23 @@ class Parameters(Struct, frozen=True):
 
 
 def poseidon(inputs: Sequence[int]) -> int:
-    """The hash of 1 to 16 elements of the field."""
-    chosen = parameters(1 + len(inputs))
+    """Return the hash of 1 to 16 elements of the field."""
+    round_parameters = parameters(1 + len(inputs))
     state = [0, *inputs]
-    rounds = len(chosen.constants)
+    rounds = len(round_parameters.constants)
     half = _FULL_ROUNDS // 2
-    for number, constants in enumerate(chosen.constants):
+    for number, constants in enumerate(round_parameters.constants):
         state = [element + constant for element, constant in zip(state, constants, strict=True)]
         if half <= number < rounds - half:
             state[0] = pow(state[0], 5, BN254_ORDER)
         else:
             state = [pow(element, 5, BN254_ORDER) for element in state]
-        state = [sum(map(mul, row, state)) % BN254_ORDER for row in chosen.matrix]
+        state = [sum(map(mul, row, state)) % BN254_ORDER for row in round_parameters.matrix]
     return state[0]
 
 
 def poseidon_tree(inputs: Sequence[int]) -> int:
-    """The hash of any number of elements: if there are too many, that of the hashes of parts."""
+    """Return the hash of any number of elements; too many are hashed in parts first."""
     if len(inputs) <= MAX_INPUTS:
         return poseidon(inputs)
     starts = range(0, len(inputs), MAX_INPUTS)
@@ -69,19 +70,19 @@ def poseidon_tree(inputs: Sequence[int]) -> int:
 
 @cache
 def parameters(width: int) -> Parameters:
-    """The parameters for a state of so many elements, one more than there are inputs."""
+    """Return the parameters for a state of `width` elements, one more than the inputs."""
     rounds = _FULL_ROUNDS + _PARTIAL_ROUNDS[width - 2]
     numbers = _random_numbers(width)
     elements = (number for number in numbers if number < BN254_ORDER)
     constants = tuple(tuple(next(elements) for _ in range(width)) for _ in range(rounds))
-    # A Cauchy matrix. Its numbers are reduced, not drawn again.
+    # A Cauchy matrix. Numbers that are too large are reduced, and not generated again.
     xs, ys = ([next(numbers) for _ in range(width)] for _ in range(2))
     matrix = tuple(tuple(pow(x + y, -1, BN254_ORDER) for y in ys) for x in xs)
     return Parameters(constants, matrix)
 
 
 def _random_numbers(width: int) -> Iterator[int]:
-    """Numbers as long as the field's, from the generator Grain in self-shrinking mode."""
+    """Yield numbers of the field's bit length from the generator Grain (self-shrinking mode)."""
     outputs = _random_bits(width)
     bits = ""
     while True:
@@ -106,7 +107,7 @@ def _random_bits(width: int) -> Iterator[str]:
 
 
 def _initial_state(width: int) -> int:
-    """What the parameters are for: a prime field, x⁵, its bits, elements, rounds; then ones."""
+    """Return the generator's state: field type, x⁵, bits, elements, rounds; padded with ones."""
     fields = (
         (1, 2),
         (0, 4),

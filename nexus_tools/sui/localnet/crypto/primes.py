@@ -1,4 +1,4 @@
-"""Numbers modulo primes: which are prime, which are squares, and of what.
+"""Number theory modulo primes: primality, squares and square roots.
 
 Source: Crandall and Pomerance, "Prime Numbers: A Computational Perspective", algorithms 2.3.5,
 2.3.8 and 3.5.2.
@@ -8,9 +8,9 @@ _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67
 
 
 def is_prime(number: int) -> bool:
-    """Whether an odd number is a prime, as far as the test of Miller and Rabin tells.
+    """Return whether an odd number is prime, by the Miller-Rabin test.
 
-    Composite numbers that pass are made on purpose only, which hashes keep from being done.
+    Composite numbers that pass must be constructed on purpose, which the use of hashes prevents.
     """
     if any(number % base == 0 for base in _BASES):
         return number in _BASES
@@ -30,10 +30,11 @@ def _is_probable_prime(number: int, base: int, odd: int, twos: int) -> bool:
 
 
 def is_square_modulo(number: int, modulus: int) -> bool:
-    """Whether the Jacobi symbol of a number and an odd modulus is 1.
+    """Return whether the Jacobi symbol of a number and an odd modulus is 1.
 
-    Modulo a prime that says whether the number is a square, of those that it does not divide: 2 is
-    one modulo 17, 3 is none. Modulo a composite number it may be 1 without a square: 2 modulo 15.
+    Modulo a prime that does not divide the number, the symbol is 1 if the number is a square: 2 is
+    a square modulo 17, but 3 is not. Modulo a composite number, it may also be 1 for other numbers,
+    for example for 2 modulo 15.
     """
     number %= modulus
     symbol = 1
@@ -48,9 +49,10 @@ def is_square_modulo(number: int, modulus: int) -> bool:
 
 
 def square_root_modulo(number: int, prime: int) -> int:
-    """One of the roots of a square modulo an odd prime: the one that the algorithm 2.3.8 finds.
+    """Return a root of a square modulo an odd prime: the one that algorithm 2.3.8 finds.
 
-    So 6 for 2 modulo 17, though 11 is one as well: the forms that are made of roots differ.
+    The result for 2 modulo 17 is 6, although 11 is another root. The choice matters, because the
+    forms made from the roots differ.
     """
     number %= prime
     if prime % 4 == 3:
@@ -64,18 +66,18 @@ def square_root_modulo(number: int, prime: int) -> int:
 
 
 def _square_root_by_tonelli(number: int, prime: int) -> int:
-    no_square = next(base for base in range(2, prime) if not is_square_modulo(base, prime))
+    non_square = next(base for base in range(2, prime) if not is_square_modulo(base, prime))
     twos, odd = _split(prime - 1)
-    power, generator = pow(number, odd, prime), pow(no_square, odd, prime)
+    power, generator = pow(number, odd, prime), pow(non_square, odd, prime)
     exponent = 0
-    for place in range(twos):
+    for step in range(twos):
         value = power * pow(generator, exponent, prime) % prime
-        if pow(value, 1 << twos - 1 - place, prime) == prime - 1:
-            exponent += 1 << place
+        if pow(value, 1 << twos - 1 - step, prime) == prime - 1:
+            exponent += 1 << step
     return pow(number, (odd + 1) // 2, prime) * pow(generator, exponent // 2, prime) % prime
 
 
 def _split(number: int) -> tuple[int, int]:
-    """How often a number can be halved, and what is left."""
+    """Return how often a number can be halved, and the odd rest."""
     twos = (number & -number).bit_length() - 1
     return twos, number >> twos

@@ -1,7 +1,7 @@
-"""A delay that can be checked in less time: Wesolowski's, over a class group.
+"""Wesolowski's verifiable delay function over a class group.
 
-Source: B. Wesolowski, "Efficient Verifiable Delay Functions" (https://eprint.iacr.org/2018/623);
-how numbers are drawn is told by `hash_prime.rs`, `hash.rs` and `wesolowski.rs` of `fastcrypto-vdf`.
+Source: B. Wesolowski, "Efficient Verifiable Delay Functions" (https://eprint.iacr.org/2018/623).
+Numbers are generated as in `hash_prime.rs`, `hash.rs` and `wesolowski.rs` of `fastcrypto-vdf`.
 """
 
 import hashlib
@@ -28,21 +28,20 @@ _FACTOR_LENGTH, _WORD_LENGTH = 17, 4
 def verifies(
     source: QuadraticForm, result: QuadraticForm, proof: QuadraticForm, iterations: int
 ) -> bool:
-    """Whether it is proved that `result` is `source`, doubled so many times."""
+    """Return whether the proof shows that `result` is `source` doubled `iterations` times."""
     if not (source.is_in_group and result.is_in_group and proof.is_in_group):
         return False
     parameters = (u64.encode(iterations), byte_vector.encode(signed_bytes(DISCRIMINANT)))
     challenge = hash_to_prime(b"".join((source.encode(), result.encode(), *parameters)))
     # 2^iterations is quotient · challenge + remainder, and the proof is the source times the
-    # quotient, so that proof · challenge + source · remainder is the result. With 10 iterations and
-    # the challenge 7: 1 024 = 146 · 7 + 2. Nobody but who has made all doublings knows the
-    # quotient's multiple.
+    # quotient, so proof · challenge + source · remainder is the result. With 10 iterations and the
+    # challenge 7: 1 024 = 146 · 7 + 2. The quotient's multiple is known only after all doublings.
     remainder = pow(2, iterations, challenge)
     return combine(source.reduced(), remainder, proof.reduced(), challenge) == result
 
 
 def hash_to_prime(seed: bytes) -> int:
-    """The prime of 33 bytes, the highest bit set, that a seed is hashed to."""
+    """Hash a seed to a 33-byte prime whose highest bit is set."""
     counter, size = int.from_bytes(seed, "big"), len(seed)
     blocks = -(-_CHALLENGE_LENGTH // hashlib.sha256().digest_size)
     while True:
@@ -57,7 +56,7 @@ def hash_to_prime(seed: bytes) -> int:
 
 
 def hash_to_form(message: bytes) -> QuadraticForm:
-    """The element of the group that a message is hashed to, not reduced.
+    """Hash a message to an element of the group, which is not reduced.
 
     Its first coefficient is the product of two primes, modulo which the discriminant is a square.
     """
@@ -72,23 +71,23 @@ def hash_to_form(message: bytes) -> QuadraticForm:
 def _primes(message: bytes) -> Iterator[int]:
     stream = chacha_stream(hashlib.sha256(message).digest(), rounds=8)
     words = -(-_FACTOR_LENGTH // _WORD_LENGTH)
-    seen = 0
+    last_prime = 0
     while True:
-        # Whole words are taken from the stream, and the end of the last one is left.
+        # Whole words are read from the stream, and the end of the last one is discarded.
         data = b"".join(next(stream) for _ in range(words))[:_FACTOR_LENGTH]
         number = int.from_bytes(data, "little") | 1
-        if number != seen and is_square_modulo(DISCRIMINANT, number) and is_prime(number):
-            seen = number
+        if number != last_prime and is_square_modulo(DISCRIMINANT, number) and is_prime(number):
+            last_prime = number
             yield number
 
 
 def _common_root(root: int, prime: int, other_root: int, other_prime: int) -> int:
-    """A number that is each root modulo its prime, by the coefficients of Euclid's algorithm.
+    """Return a number that equals each root modulo its prime, by Euclid's extended algorithm.
 
-    These are the smallest in their absolute values. The number itself is not: one encodes the
-    form by its very coefficients.
+    The coefficients have the smallest absolute values. The number itself does not, because the
+    encoding of the form depends on the exact coefficients.
     """
-    # Roots 2 modulo 7 and 3 modulo 11 give 58.
+    # For the roots 2 modulo 7 and 3 modulo 11, the result is 58.
     inverse = pow(prime, -1, other_prime)
     x = inverse if 2 * inverse <= other_prime else inverse - other_prime
     y = (1 - x * prime) // other_prime

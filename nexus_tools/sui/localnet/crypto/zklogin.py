@@ -1,4 +1,4 @@
-"""Addresses of zkLogin: of whom an OpenID provider knows by a claim, for one application.
+"""zkLogin addresses, derived from a user's claim at an OpenID provider and an application.
 
 Source: `zk_login.rs` and `utils.rs` of `fastcrypto-zkp`.
 """
@@ -14,18 +14,19 @@ _SEED_LENGTH = 32
 
 
 def zklogin_address(address_seed: int, issuer: str) -> Address:
-    """The address of a seed, which is taken modulo the order of BN254, and an issuer."""
+    """Return the address of an issuer and a seed, which is reduced modulo the order of BN254."""
     name = issuer.encode()
-    # The length has one byte, whatever it is.
+    # The length is encoded in one byte, so it is reduced modulo 256.
     head = bytes((SignatureScheme.ZK_LOGIN, len(name) % 256))
     seed = (address_seed % BN254_ORDER).to_bytes(_SEED_LENGTH, "big")
     return Address(blake2b256(head + name + seed))
 
 
 def address_seed_of(name: str, value: str, audience: str, salt_hash: int) -> int:
-    """The address seed of the claim `name`: `value`, an application, and the hash of a salt.
+    """Return the address seed of a claim `name`: `value`, an application, and a salt's hash.
 
-    Raises `ValueError` for text that is too long or not of ISO 8859-1.
+    Raises:
+        ValueError: A text is too long or not in ISO 8859-1.
     """
     return poseidon(
         (
@@ -38,7 +39,7 @@ def address_seed_of(name: str, value: str, audience: str, salt_hash: int) -> int
 
 
 def _hash_text(text: str, length: int) -> int:
-    """The hash of a text that is filled up to so many bytes, in elements of 31 bytes."""
+    """Return the hash of a text that is padded to `length` bytes, in elements of 31 bytes."""
     if len(text) > length:
         raise ValueError("the text is too long")
     number = int.from_bytes(text.encode("latin-1").ljust(length, b"\0"), "big")

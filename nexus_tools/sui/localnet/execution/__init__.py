@@ -1,8 +1,8 @@
-"""Executing transactions: inputs, commands, gas, effects.
+"""The execution of transactions: inputs, commands, gas and effects.
 
-A transaction goes through the rooms in this order: `inputs` checks and loads what it names, `gas`
-is what it may use, `commands` does what it says, with `packages` where it publishes one, and
-`outcome` makes effects of what has changed. `programmable` leads it through.
+A transaction passes through these packages in order: `inputs` checks and loads its objects, `gas`
+sets its budget, `commands` executes it (with `packages` for `Publish` and `Upgrade`), and `outcome`
+turns the changes into effects. Begin reading with `programmable.py`, which calls them.
 """
 
 from nexus_tools.sui.localnet.execution import limits

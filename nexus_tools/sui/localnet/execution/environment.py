@@ -1,4 +1,4 @@
-"""What surrounds the execution of a transaction: objects and their digests, the epoch, the mode."""
+"""The environment of an execution: the object store, digests, the epoch and the mode."""
 
 from enum import Enum
 from typing import Protocol
@@ -14,17 +14,17 @@ _DIGESTS = 8_192
 
 
 class ObjectStore(Protocol):
-    """Where objects are read."""
+    """A source of objects."""
 
     def get(self, object_id: Address) -> Object | None:
-        """The object as it is now; None if it does not exist, or no more."""
+        """Return the current version of an object, or None if it does not exist."""
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """The object as it was at this version."""
+        """Return an object at a version, or None if it does not exist."""
 
 
 class Environment(Struct, frozen=True):
-    """The epoch; its start in ms; the reference gas price in MIST per gas unit; the rules."""
+    """The epoch, its start in ms, the reference gas price in MIST per gas unit, and the rules."""
 
     epoch: int
     epoch_timestamp_ms: int
@@ -33,10 +33,10 @@ class Environment(Struct, frozen=True):
 
 
 class Mode(Enum):
-    """How strictly a transaction is checked, and what is reported.
+    """The strictness of the checks, and the amount of reported data.
 
     COMMIT        all checks; no results of commands
-    SIMULATE      all checks; without payment, with a coin that exists for this transaction alone
+    SIMULATE      all checks; without payment, with a coin that exists only for this transaction
     INSPECT       any owner and version, any function, any value of a type, references as results;
                   as SIMULATE without payment
     SYSTEM        the network's own transaction: any function, any object, no gas
@@ -52,9 +52,9 @@ class Mode(Enum):
 
 
 class DigestCache:
-    """Digests of objects, computed once for each object in memory, which is kept alive as long.
+    """A cache of object digests by object identity. It keeps its objects alive.
 
-    Identity and not id and version: a ledger that goes back may give the same version twice.
+    The key is not ID and version, because a ledger after a rollback may reuse a version.
     """
 
     __slots__ = ("_known",)
@@ -63,12 +63,12 @@ class DigestCache:
         self._known: dict[int, tuple[Object, Digest]] = {}
 
     def of(self, value: Object) -> Digest:
-        """The digest of an object."""
-        known = self._known.get(id(value))
-        return self.take_in(value, value.encode()) if known is None else known[1]
+        """Return the digest of an object."""
+        entry = self._known.get(id(value))
+        return self.take_in(value, value.encode()) if entry is None else entry[1]
 
     def take_in(self, value: Object, encoded: bytes) -> Digest:
-        """The digest of an object with these BCS bytes, which was not seen before."""
+        """Compute and cache the digest of a new object from its BCS bytes."""
         if len(self._known) >= _DIGESTS:
             self._known.clear()
         digest = object_digest(encoded)

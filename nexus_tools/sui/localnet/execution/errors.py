@@ -1,8 +1,9 @@
-"""The two ways in which a transaction does not do what its sender wanted.
+"""The two ways in which a transaction can fail.
 
-It is refused before it is executed, at no cost: `TransactionRefused`. Or a command fails, nothing
-is done, and the gas is paid: `CommandFailed`, or what running code raises, which ends up in the
-effects as an `ExecutionError`. Source: `convert_vm_error` in `sui-adapter/src/error.rs`.
+The node refuses it before the execution, at no cost: `TransactionRefused`. Or a command fails, the
+changes are discarded, and the gas is paid: `CommandFailed`, or an exception of running code, which
+becomes an `ExecutionError` in the effects. Source: `convert_vm_error` in
+`sui-adapter/src/error.rs`.
 """
 
 from collections.abc import Callable
@@ -28,14 +29,14 @@ from nexus_tools.sui.types.execution_status import (
 from nexus_tools.sui.types.execution_status import MoveAbort as AbortStatus
 
 
-class TransactionRefused(RefusedOnChainError):  # noqa: N818 - it says what happened
+class TransactionRefused(RefusedOnChainError):  # noqa: N818 - the name describes the event
     """The node does not execute the transaction.
 
-    `code` is the name of Sui's `UserInputError` in snake case, the message is phrased as there.
+    `code` is the name of Sui's `UserInputError` in snake case. The message has Sui's wording.
     """
 
 
-class CommandFailed(Exception):  # noqa: N818 - it says what happened
+class CommandFailed(Exception):  # noqa: N818 - the name describes the event
     """A command, or the end of the transaction, failed with this error."""
 
     def __init__(self, kind: ErrorKind, data: Any = None, message: str = "") -> None:
@@ -44,14 +45,14 @@ class CommandFailed(Exception):  # noqa: N818 - it says what happened
 
 
 def argument_failed(index: int, kind: ArgumentErrorKind, *data: int) -> CommandFailed:
-    """The `index`th argument of the command is wrong."""
+    """Return the error for the `index`th argument of the command."""
     return CommandFailed(
         ErrorKind.COMMAND_ARGUMENT_ERROR, CommandArgumentError(index, kind, tuple(data))
     )
 
 
 def type_argument_failed(index: int, kind: TypeArgumentErrorKind) -> CommandFailed:
-    """The `index`th type argument of the command is wrong."""
+    """Return the error for the `index`th type argument of the command."""
     return CommandFailed(ErrorKind.TYPE_ARGUMENT_ERROR, TypeArgumentError(index, kind))
 
 
@@ -72,10 +73,10 @@ _ERRORS: dict[type[Exception], Callable[[Any], ExecutionError]] = {
 }
 
 EXECUTION_FAILURES = tuple(_ERRORS)
-"""All that may end a command."""
+"""The exceptions that may end a command."""
 
 
 def execution_error(failure: Exception) -> ExecutionError:
-    """The error for one of `EXECUTION_FAILURES`."""
-    known = next(kind for kind in type(failure).__mro__ if kind in _ERRORS)
-    return _ERRORS[known](failure)
+    """Return the error in the effects for one of `EXECUTION_FAILURES`."""
+    error_type = next(kind for kind in type(failure).__mro__ if kind in _ERRORS)
+    return _ERRORS[error_type](failure)

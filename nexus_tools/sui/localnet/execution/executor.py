@@ -1,4 +1,4 @@
-"""Executing transactions: from what the sender signed to what it did."""
+"""The executor: it turns a transaction into its effects and the objects that it writes."""
 
 from collections.abc import Callable
 
@@ -36,24 +36,24 @@ _NO_INPUTS = TransactionInputs({}, (), (), ())
 
 
 def machine_over(store: ObjectStore) -> Machine:
-    """A machine with all natives that reads packages from a store."""
+    """Return a machine with all natives that reads packages from a store."""
     return Machine(NATIVES, packages_of(store))
 
 
 def packages_of(store: ObjectStore) -> Callable[[Address], MovePackage | None]:
-    """What finds the packages of a store by their ids, for a machine."""
+    """Return a function that finds packages in a store by ID, for a machine."""
 
     def find_package(package: Address) -> MovePackage | None:
-        found = store.get(package)
-        return found.data if found and isinstance(found.data, MovePackage) else None
+        value = store.get(package)
+        return value.data if value and isinstance(value.data, MovePackage) else None
 
     return find_package
 
 
 class Executor:
-    """Executes one transaction after the other; changes nothing but the machine's packages.
+    """An executor of one transaction at a time. It changes only the machine's packages.
 
-    `machine` reads packages where the stores have theirs; `commands` are how commands are executed.
+    `machine` reads packages from the same place as the stores. `commands` runs the commands.
     """
 
     def __init__(self, machine: Machine, commands: CommandTable = COMMANDS) -> None:
@@ -69,11 +69,13 @@ class Executor:
         environment: Environment,
         mode: Mode = Mode.COMMIT,
     ) -> ExecutionResult:
-        """What the transaction does to the objects of `store`.
+        """Execute a transaction on the objects of `store`, and return the result.
 
-        Signatures are the caller's business. A package that a transaction publishes in mode COMMIT
-        is known to the machine from then on. Raises `TransactionRefused` if the transaction is not
-        executed at all.
+        The caller checks the signatures. In mode COMMIT the machine keeps the packages that the
+        transaction publishes.
+
+        Raises:
+            TransactionRefused: the transaction cannot be executed at all.
         """
         if isinstance(transaction.kind, Genesis):
             return _execute_genesis(transaction.kind, digest, environment.epoch, self._digests)
@@ -92,7 +94,7 @@ class Executor:
 def _execute_genesis(
     genesis: Genesis, digest: Digest, epoch: int, digests: DigestCache
 ) -> ExecutionResult:
-    """The first objects. They are of version 1, which is the Lamport version of no inputs."""
+    """Create the first objects, with version 1: the Lamport version of no inputs."""
     changes = Changes()
     for value in genesis.objects:
         changes.written[value.data.id] = Write(value.owner, value.data)

@@ -1,6 +1,6 @@
-"""How large a transaction may be, and what it costs.
+"""The size limits and costs of a transaction.
 
-Source: `sui-protocol-config/src/lib.rs`, whose names these are.
+Source of the values and names: `sui-protocol-config/src/lib.rs`.
 """
 
 MAX_TX_SIZE_BYTES = 128 * 1024
@@ -24,13 +24,13 @@ MAX_TX_GAS = 50_000_000_000_000
 """MIST."""
 MAX_GAS_PRICE = 50_000_000_000
 MAX_GAS_PRICE_FACTOR_OF_ABORTED = 100
-"""Of the reference price: `max_gas_price_rgp_factor_for_aborted_transactions`."""
+"""A factor of the reference price: `max_gas_price_rgp_factor_for_aborted_transactions`."""
 BASE_TX_COST_FIXED = 1_000
 """Gas units."""
 MAX_GAS_COMPUTATION_BUCKET = 5_000_000
 """Gas units."""
 GAS_ROUNDING_STEP = 1_000
-"""Gas units, for estimates: what is paid is rounded by half of its digits."""
+"""Gas units, for estimates: the paid units have half of their digits rounded up."""
 MIN_GAS_COMPUTATION = 1_000
 """Gas units: `half_digits_rounding` of the gas model."""
 

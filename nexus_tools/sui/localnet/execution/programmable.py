@@ -62,7 +62,7 @@ SYSTEM_PACKAGES = frozenset({MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM})
 
 
 class ProgrammableExecution:
-    """One transaction on its way. Raises `TransactionRefused` while it is prepared."""
+    """The execution of one transaction."""
 
     def __init__(
         self,
@@ -82,7 +82,11 @@ class ProgrammableExecution:
         self._commands = commands
 
     def execute(self, data: TransactionData, digest: Digest) -> ExecutionResult:
-        """Check, execute, charge, and write down what happened."""
+        """Check, execute and charge a transaction, and return the result.
+
+        Raises:
+            TransactionRefused: a check before the execution failed.
+        """
         data, inputs = self._prepare(data)
         payment = smash(data.gas, inputs.gas)
         gas, version = self._gas(data, payment), inputs.lamport_version
@@ -91,13 +95,13 @@ class ProgrammableExecution:
         context.open(data.kind.inputs, payment)
         run = self._run(context, data.kind.commands, inputs, payment, version)
         price = self._environment.reference_gas_price
-        # What the commands did may turn out to be too dear: then it is another run that is paid.
+        # If the changes are too expensive, `settle` returns a failed run, which is paid instead.
         run, bill = settle(run, gas, price, lambda: untouched(inputs, payment, version))
         self._forget(run)
         costs = bill.costs(gas)
         pay(run, data.gas.owner, gas, costs.net, version)
         coin = payment.coin.id if payment and payment.coin else None
-        return self._write_down(run, bill.rebates, costs, inputs, digest=digest, gas_coin=coin)
+        return self._result(run, bill.rebates, costs, inputs, digest=digest, gas_coin=coin)
 
     # --- Before
 
@@ -107,38 +111,38 @@ class ProgrammableExecution:
         loader = InputLoader(data, self._store, self._digests, self._mode)
         if self._mode is Mode.SYSTEM:
             return data, loader.load(())
-        mocked = needs_mock_payment(data, self._mode, self._store)
-        if mocked:
+        is_mocked = needs_mock_payment(data, self._mode, self._store)
+        if is_mocked:
             data = with_simulated_gas(data, self._environment)
-        gas_from_balance = not mocked and not data.gas.payment
-        # The order is that of a node, as of two mistakes the one is reported that it finds first.
+        gas_from_balance = not is_mocked and not data.gas.payment
+        # The order is that of a real node, which reports the first of several errors.
         if self._mode is Mode.INSPECT:
             assert isinstance(data.kind, ProgrammableTransaction)
             check_programmable(data.kind)
         else:
             check_transaction(data, self._environment, gas_from_balance=gas_from_balance)
         check_funds(data, self._store, gas_from_balance=gas_from_balance)
-        coins = mock_payment(data.gas.owner) if mocked else None
+        coins = mock_payment(data.gas.owner) if is_mocked else None
         inputs = loader.load(coins)
-        if not mocked and self._mode is not Mode.INSPECT:
+        if not is_mocked and self._mode is not Mode.INSPECT:
             check_replay_protection(data, self._store)
-        if self._mode is Mode.COMMIT:  # a simulation does not ask, on real nodes neither
+        if self._mode is Mode.COMMIT:  # as on real nodes, simulations do not check this
             check_denied_inputs(data.sender, self._used_objects(inputs), self._store)
         return data, inputs
 
     def _used_objects(self, inputs: TransactionInputs) -> Iterator[Object]:
-        """What the transaction takes and receives."""
+        """Yield the input objects and the received objects of the transaction."""
         yield from (value.object for value in inputs.objects.values())
         for reference in inputs.receiving:
-            found = self._store.get(reference.object_id)
-            if found is not None:
-                yield found
+            received = self._store.get(reference.object_id)
+            if received is not None:
+                yield received
 
     def _gas(self, data: TransactionData, payment: GasPayment | None) -> GasStatus:
         rules = self._environment.rules
         if self._mode is Mode.SYSTEM:
             return UnmeteredGas(data.gas, rules)
-        # Of an address balance as much is reserved as the budget is.
+        # A payment from an address balance reserves exactly the budget.
         balance = data.gas.budget if payment is None else payment.balance
         if self._mode is Mode.INSPECT:
             return GasStatus(replace(data.gas, budget=min(data.gas.budget, balance)), rules)
@@ -161,7 +165,7 @@ class ProgrammableExecution:
         status: ExecutionStatus = Success()
         failure = ""
         try:
-            # Reading the inputs may use up the budget, before any command has its turn.
+            # Reading the inputs may use up the budget before the first command.
             _charge_reads(context.gas, inputs)
             run_commands(context, type_commands(context, commands), self._commands, reports)
             changes = ChangeCollector(context, inputs, payment, version).collect()
@@ -171,8 +175,10 @@ class ProgrammableExecution:
             changes = untouched(inputs, payment, version)
             failure = str(error)
         packages = tuple([package.id for package in context.new_packages])
-        asked = context.asked_deny_list
-        return CommandsRun(status, changes, events, tuple(reports), packages, failure, asked)
+        read_deny_list = context.asked_deny_list
+        return CommandsRun(
+            status, changes, events, tuple(reports), packages, failure, read_deny_list
+        )
 
     def _context(
         self, data: TransactionData, digest: Digest, inputs: TransactionInputs, gas: GasStatus
@@ -211,9 +217,9 @@ class ProgrammableExecution:
         )
 
     def _forget(self, run: CommandsRun) -> None:
-        """Take packages back that will not be on the ledger.
+        """Remove packages from the machine that the ledger will not store.
 
-        Commands behind a `Publish` may call what was published, so that the machine had to know it.
+        Commands after a `Publish` may call the new package, so the machine had to know it.
         """
         if self._mode is Mode.COMMIT and run.succeeded:
             return
@@ -222,7 +228,7 @@ class ProgrammableExecution:
 
     # --- After
 
-    def _write_down(
+    def _result(
         self,
         run: CommandsRun,
         rebates: dict[Address, int],
@@ -234,7 +240,7 @@ class ProgrammableExecution:
     ) -> ExecutionResult:
         modified, version = run.changes.modified, inputs.lamport_version
         written = written_objects(run.changes, rebates, digest, version)
-        # The effects need digests of what was written, which are remembered here.
+        # This caches the digests of the written objects, which the effects need.
         encoded = encoded_objects(written, self._digests)
         effects = build_effects(
             run,
@@ -247,21 +253,21 @@ class ProgrammableExecution:
             costs=costs,
             gas_coin=gas_coin,
         )
-        read = {object_id: value.object for object_id, value in inputs.objects.items()}
+        inputs_before = {object_id: value.object for object_id, value in inputs.objects.items()}
         return ExecutionResult(
             effects=effects,
             events=run.events,
             written=written,
             written_bytes=encoded,
-            removed={each: value for each, value in modified.items() if each not in written},
-            input_objects=tuple((read | modified).values()),
+            removed={key: value for key, value in modified.items() if key not in written},
+            input_objects=tuple((inputs_before | modified).values()),
             command_results=run.results,
             failure=run.failure,
         )
 
 
 def _charge_reads(gas: GasStatus, inputs: TransactionInputs) -> None:
-    """Charge for all inputs but the packages of the system."""
+    """Charge for all inputs except system packages."""
     packages = [package for package in inputs.packages if package.id not in SYSTEM_PACKAGES]
     gas.charge_read(_size(value.object for value in inputs.objects.values()))
     gas.charge_package_read(_size(packages))

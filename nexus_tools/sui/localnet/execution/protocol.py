@@ -1,8 +1,8 @@
-"""The rules of a protocol version: what is a number or a switch, as mainnet has it.
+"""The rules of a protocol version that are numbers or switches, as on mainnet.
 
-A version has the numbers of the one before it, but for those that it changes. Other changes of
-later versions are not built; docs/reference/localnet.md names them. Source: `get_for_version_impl`
-in `sui-protocol-config/src/lib.rs`, whose names these are.
+A version keeps the numbers of the version before it, except those that it changes. Other changes of
+later versions are not implemented; docs/reference/localnet.md lists them. Source of the values and
+names: `get_for_version_impl` in `sui-protocol-config/src/lib.rs`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from nexus_tools.sui.errors import UsageError
 from nexus_tools.sui.localnet.framework import PROTOCOL_VERSION
 
 NEWEST_PROTOCOL_VERSION = 140
-"""The newest version whose configuration was read."""
+"""The newest version whose configuration is implemented."""
 
 _CHANGES: Mapping[int, Mapping[str, int]] = {
     PROTOCOL_VERSION: {"storage_rebate_rate": 9_900},
@@ -24,11 +24,11 @@ _CHANGES: Mapping[int, Mapping[str, int]] = {
 
 
 class ProtocolRules(Struct, frozen=True):
-    """What a version decides.
+    """The rules of a protocol version.
 
-    `storage_rebate_rate` is what is refunded of a storage cost, of 10 000. A package that is read
-    costs `obj_access_cost_read_per_package_kb` internal gas units for 1 000 bytes, or, without it,
-    as much as an object.
+    `storage_rebate_rate` is the refunded part of a storage cost, of 10 000. Reading 1 000 bytes of
+    a package costs `obj_access_cost_read_per_package_kb` internal gas units, or without that rule
+    as much as reading an object.
     """
 
     version: int
@@ -37,20 +37,24 @@ class ProtocolRules(Struct, frozen=True):
 
     @property
     def attributes(self) -> Mapping[str, int]:
-        """What the version decides, as a node tells it: without what is not there yet."""
+        """The rules as a node reports them, without rules that the version does not have yet."""
         values = {name: getattr(self, name) for name in self.__struct_fields__[1:]}
         return {name: value for name, value in values.items() if value is not None}
 
 
 @lru_cache
 def protocol_rules(version: int) -> ProtocolRules:
-    """The rules of a version. Raises `protocol_version_unknown`."""
+    """Return the rules of a version.
+
+    Raises:
+        UsageError: `protocol_version_unknown`.
+    """
     if not PROTOCOL_VERSION <= version <= NEWEST_PROTOCOL_VERSION:
         raise UsageError(
             "protocol_version_unknown",
-            f"the rules of protocol version {version} are not known; known are"
+            f"protocol version {version} is not supported: expected"
             f" {PROTOCOL_VERSION} to {NEWEST_PROTOCOL_VERSION}",
-            hint=f"without a version it is {PROTOCOL_VERSION}, that of the framework here",
+            hint=f"omit the version to use {PROTOCOL_VERSION}, the version of the framework here",
         )
     values: dict[str, int] = {}
     for changed_in, changes in _CHANGES.items():

@@ -1,7 +1,7 @@
-"""Transactions of the network: the clock, random bytes, address balances, the end of an epoch.
+"""System transactions: the clock, random bytes, address balances, and the end of an epoch.
 
-All is done by calling the framework's own functions, as on a real network: from address 0x0, with
-the right to call what is private, and without gas. Source: `execution_engine.rs` of `sui-adapter`;
+Each calls functions of the framework, as on a real network: as sender 0x0, with access to private
+functions, and without gas. Source: `execution_engine.rs` of `sui-adapter`;
 `TransactionData::new_system_transaction` in `sui-types/src/transaction.rs`.
 """
 
@@ -42,21 +42,21 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.sui.types.type_tag import SUI
 
-_FIRST_VERSION = 1  # of what genesis made
+_FIRST_VERSION = 1  # of genesis objects
 
 # The flag of Ed25519, which is 0, a signature of 64 bytes and a key of 32.
 SYSTEM_SIGNATURE = bytes(97)
-"""Stands where others have a signature: Ed25519, all zeros."""
+"""The placeholder signature of system transactions: Ed25519, all zeros."""
 
 _NO_PAYMENT = (ObjectReference(ZERO, 0, Digest(bytes(32))),)
 
 
 def system_data(kind: TransactionKind) -> TransactionData:
-    """A transaction of the network itself: sent by 0x0, at no cost."""
+    """Return a system transaction, sent by 0x0 at no cost."""
     return TransactionData(kind, ZERO, GasData(_NO_PAYMENT, ZERO, 1, 0), NoExpiration())
 
 
-# --- The calls that they stand for
+# --- Translation into calls
 
 Prologue = (
     ConsensusCommitPrologue
@@ -67,7 +67,11 @@ Prologue = (
 
 
 def as_programmable(data: TransactionData, store: ObjectStore) -> TransactionData:
-    """A system transaction as the call that it stands for. Refuses what the localnet lacks."""
+    """Translate a system transaction into the calls that it stands for.
+
+    Raises:
+        TransactionRefused: the localnet does not support this kind.
+    """
     translate = _CALLS.get(type(data.kind))
     if translate is None:
         raise TransactionRefused(
@@ -86,15 +90,15 @@ def _set_clock(prologue: Prologue, _store: ObjectStore) -> ProgrammableTransacti
 def _update_randomness(
     update: RandomnessStateUpdate, store: ObjectStore
 ) -> ProgrammableTransaction:
-    found = store.get(RANDOM)
-    if found is None or not isinstance(found.owner, Shared):
-        raise TransactionRefused("object_not_found", "there is no object 0x8 for randomness")
-    random = SharedObject(RANDOM, found.owner.initial_version, mutable=True)
+    randomness_state = store.get(RANDOM)
+    if randomness_state is None or not isinstance(randomness_state.owner, Shared):
+        raise TransactionRefused("object_not_found", "the randomness object 0x8 does not exist")
+    random = SharedObject(RANDOM, randomness_state.owner.initial_version, mutable=True)
     values = (Pure(u64.encode(update.round)), Pure(byte_vector.encode(update.random_bytes)))
     return _call("random", "update_randomness_state", (random, *values))
 
 
-def _as_it_is(kind: ProgrammableSystemTransaction, _store: ObjectStore) -> ProgrammableTransaction:
+def _unchanged(kind: ProgrammableSystemTransaction, _store: ObjectStore) -> ProgrammableTransaction:
     return ProgrammableTransaction(kind.inputs, kind.commands)
 
 
@@ -110,14 +114,14 @@ def _call(
 # --- The end of an epoch
 
 STORAGE_FUND_REINVEST_RATE = 500
-"""How much of the storage fund's rewards stays in the fund, of 10 000."""
+"""The part of the storage fund's rewards that stays in the fund, of 10 000."""
 
 REWARD_SLASHING_RATE = 10_000
-"""How much of its rewards a validator loses that the others report, of 10 000."""
+"""The part of its rewards that a reported validator loses, of 10 000."""
 
 
 def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableTransaction:
-    """The last transaction of an epoch, if all that it does is to change the epoch."""
+    """Translate the last transaction of an epoch, if its only step changes the epoch."""
     if len(transaction.steps) != 1 or not isinstance(transaction.steps[0], ChangeEpoch):
         steps = ", ".join(type(step).__name__ for step in transaction.steps)
         raise TransactionRefused(
@@ -128,10 +132,10 @@ def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableT
 
 
 def _change_epoch(change: ChangeEpoch, _store: ObjectStore) -> ProgrammableTransaction:
-    """Mint what the epoch's transactions have paid, advance the epoch, burn what they got back.
+    """Mint the epoch's gas payments, advance the epoch, and burn the rebates.
 
-    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is: there are no
-    other packages to upgrade to. Source: `construct_advance_epoch_pt`.
+    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is, because there
+    are no other packages to upgrade to. Source: `construct_advance_epoch_pt`.
     """
     if change.system_packages:
         raise TransactionRefused(
@@ -174,5 +178,5 @@ _CALLS: Mapping[type[Any], Callable[[Any, ObjectStore], ProgrammableTransaction]
     RandomnessStateUpdate: _update_randomness,
     ChangeEpoch: _change_epoch,
     EndOfEpoch: _end_of_epoch,
-    ProgrammableSystemTransaction: _as_it_is,
+    ProgrammableSystemTransaction: _unchanged,
 }

@@ -1,4 +1,8 @@
-"""Where the genuine framework bytecode comes from."""
+"""The bytecode of Sui's framework.
+
+`loader.py` reads it from the `sui_sandbox` wheel; `release.py` also reads and writes other
+releases.
+"""
 
 from nexus_tools.sui.localnet.framework.loader import (
     FRAMEWORK_NAMES,

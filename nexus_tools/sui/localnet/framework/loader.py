@@ -1,7 +1,7 @@
-"""Loading the genuine framework bytecode from the `sui_sandbox` wheel.
+"""The loader of Sui's framework bytecode from the `sui_sandbox` wheel.
 
-The wheel is not imported: its shared library is read as data. What is found is compared with the
-digests below, so that a localnet runs the framework that it was written for and no other.
+The wheel is not imported: its shared library is read as data. The result is compared with the
+digests below, so a localnet runs exactly the framework that it was written for.
 """
 
 import importlib.util
@@ -22,14 +22,14 @@ from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 WHEEL = "sui-sandbox"
 FRAMEWORK_VERSION = "1.62.1"
 PROTOCOL_VERSION = 105
-"""That of the release: its rules are those of the localnet, if nobody chooses others."""
+"""The protocol version of the release, whose rules are the localnet's default."""
 
 FRAMEWORK_NAMES: Mapping[bytes, str] = {
     MOVE_STDLIB: "std",
     SUI_FRAMEWORK: "sui",
     SUI_SYSTEM: "sui_system",
 }
-"""The packages of the framework, with the named addresses that sources have for them."""
+"""The packages of the framework, with their named addresses in sources."""
 
 _HINT = "pip install 'nexus-tools[localnet]'"
 _LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
@@ -62,27 +62,29 @@ class FrameworkPackage(Struct, frozen=True):
 
 @cache
 def load_framework() -> Mapping[bytes, FrameworkPackage]:
-    """The packages 0x1, 0x2 and 0x3 by their addresses of 32 bytes.
+    """Return the packages 0x1, 0x2 and 0x3 by their addresses of 32 bytes.
 
-    Raises `NotFoundError` if the wheel is not installed, `ValidationError` if it holds another
-    framework than the one that this version of the localnet is written for.
+    Raises:
+        NotFoundError: The wheel is not installed.
+        ValidationError: The wheel contains another framework than this version of the localnet
+            needs.
     """
     library = find_library()
     with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        found = dict(islice(_identify(find_packages(data)), len(_DIGESTS)))
-    missing = [f"0x{address[-1]:x}" for address in _DIGESTS if address not in found]
+        packages = dict(islice(_identify(find_packages(data)), len(_DIGESTS)))
+    missing = [f"0x{address[-1]:x}" for address in _DIGESTS if address not in packages]
     if missing:
         raise ValidationError(
             "framework_version_mismatch",
-            f"{WHEEL} {_installed_version()} does not hold the Sui framework {FRAMEWORK_VERSION}:"
+            f"{WHEEL} {_installed_version()} does not contain Sui framework {FRAMEWORK_VERSION}:"
             f" {', '.join(missing)} not found in {library.name}",
             hint=_HINT,
         )
-    return MappingProxyType({address: found[address] for address in _DIGESTS})
+    return MappingProxyType({address: packages[address] for address in _DIGESTS})
 
 
 def find_library() -> Path:
-    """The shared library of the wheel, found without importing it. Raises `NotFoundError`."""
+    """Return the wheel's shared library, without importing the wheel. Raises `NotFoundError`."""
     spec = importlib.util.find_spec(WHEEL.replace("-", "_"))
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for path in sorted(Path(folder).iterdir()):
@@ -90,14 +92,14 @@ def find_library() -> Path:
                 return path
     raise NotFoundError(
         "framework_not_found",
-        f"this needs the extra `localnet`: {WHEEL}, which has the Sui framework"
-        f" {FRAMEWORK_VERSION}, is not installed",
+        f"{WHEEL} with the Sui framework {FRAMEWORK_VERSION} is not installed; it belongs to the"
+        " extra `localnet`",
         hint=_HINT,
     )
 
 
 def _identify(packages: Iterator[tuple[bytes, ...]]) -> Iterator[tuple[bytes, FrameworkPackage]]:
-    """The packages whose digest is the pinned one, with their addresses, each once."""
+    """Yield the packages with a pinned digest, with their addresses, each once."""
     missing = dict(DEPENDENCIES)
     for modules in packages:
         for address, dependencies in tuple(missing.items()):
@@ -106,7 +108,7 @@ def _identify(packages: Iterator[tuple[bytes, ...]]) -> Iterator[tuple[bytes, Fr
 
 
 def _installed_version() -> str:
-    from importlib import metadata  # noqa: PLC0415 - 25 ms, for an error alone
+    from importlib import metadata  # noqa: PLC0415 - 25 ms, only for an error
 
     try:
         return metadata.version(WHEEL)

@@ -1,7 +1,7 @@
-"""A release of the framework: the one that comes with us, or one that somebody else has.
+"""A release of the framework: the included one, or one in a folder.
 
-Whatever else has packages of a framework writes them into a folder as compilers do, a `.mv` file
-for each module, so that there is one form to read.
+Other sources of a framework write its packages into a folder like compilers do, with a `.mv` file
+for each module, so only one format has to be read.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from nexus_tools.sui.localnet.framework.loader import (
 
 
 class Release(Struct, frozen=True, eq=False):
-    """The packages 0x1, 0x2 and 0x3 by their addresses; `name` is what people call it."""
+    """The packages 0x1, 0x2 and 0x3 by their addresses; `name` is for display."""
 
     name: str
     packages: Mapping[bytes, FrameworkPackage]
@@ -44,7 +44,7 @@ class Release(Struct, frozen=True, eq=False):
 
 @cache
 def embedded_release() -> Release:
-    """The one that comes with us.
+    """Return the included release.
 
     Raises `framework_not_found` and `framework_version_mismatch`.
     """
@@ -52,30 +52,34 @@ def embedded_release() -> Release:
 
 
 def read_release(folder: Path) -> Release:
-    """The release whose modules are `.mv` files in a folder, however deep.
+    """Return the release whose modules are `.mv` files in a folder and its subfolders.
 
-    Raises `framework_incomplete` if a package has none, `framework_invalid` for what is no module.
+    Raises:
+        ValidationError: A package has no modules (`framework_incomplete`), or a file is not a
+            module (`framework_invalid`).
     """
-    found: dict[bytes, dict[str, bytes]] = {address: {} for address in FRAMEWORK_NAMES}
+    modules_by_address: dict[bytes, dict[str, bytes]] = {address: {} for address in FRAMEWORK_NAMES}
     for path in sorted(folder.rglob("*.mv")):
         data = path.read_bytes()
         address, name = _module_id(path, data)
-        if address in found:  # other packages, such as the bridge, are of no use here
-            found[address][name] = data
-    missing = [f"0x{address[-1]:x}" for address, modules in found.items() if not modules]
+        if address in modules_by_address:  # other packages, such as the bridge, are not needed
+            modules_by_address[address][name] = data
+    missing = [
+        f"0x{address[-1]:x}" for address, modules in modules_by_address.items() if not modules
+    ]
     if missing:
         raise ValidationError(
             "framework_incomplete",
             f"{folder} has no modules of {', '.join(missing)}",
-            hint="name a folder with the .mv files of 0x1, 0x2 and 0x3",
+            hint="Specify a folder with the .mv files of 0x1, 0x2 and 0x3.",
         )
-    return Release(str(folder), packages_of(found))
+    return Release(str(folder), packages_of(modules_by_address))
 
 
 def packages_of(
     modules: Mapping[bytes, Mapping[str, bytes]],
 ) -> Mapping[bytes, FrameworkPackage]:
-    """The packages of a framework from module files by address and name."""
+    """Return the packages of a framework from module files by address and name."""
     return {
         address: FrameworkPackage(address, _in_order(modules[address].values()), dependencies)
         for address, dependencies in DEPENDENCIES.items()
@@ -83,22 +87,24 @@ def packages_of(
 
 
 def write_release(release: Release, folder: Path) -> None:
-    """Write the modules of a release into a folder, as `read_release` reads them."""
+    """Write the modules of a release into a folder, in the format of `read_release`."""
     for address, package in release.packages.items():
-        place = folder / f"0x{address[-1]:x}"
-        place.mkdir(parents=True, exist_ok=True)
+        package_folder = folder / f"0x{address[-1]:x}"
+        package_folder.mkdir(parents=True, exist_ok=True)
         for data in package.modules:
-            (place / f"{deserialize(data).name}.mv").write_bytes(data)
+            (package_folder / f"{deserialize(data).name}.mv").write_bytes(data)
 
 
 def _module_id(path: Path, data: bytes) -> tuple[bytes, str]:
     try:
         module = deserialize(data)
     except MalformedModule as error:
-        raise ValidationError("framework_invalid", f"{path} is no module: {error}") from None
+        raise ValidationError(
+            "framework_invalid", f"{path} is not a Move module: {error}"
+        ) from None
     return module.address, module.name
 
 
 def _in_order(modules: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Modules by their names: what they are in a package of the chain."""
+    """Return modules sorted by name, as in an on-chain package."""
     return tuple(sorted(modules, key=lambda data: deserialize(data).name))

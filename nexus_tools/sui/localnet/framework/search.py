@@ -1,8 +1,8 @@
-"""Finding Move packages inside a larger file, by their structure alone.
+"""The search for Move packages in a larger file, by their structure.
 
-A program that embeds the framework holds each package as BCS of `vector<vector<u8>>`: the number of
-modules, then each with its length. A module says itself where it ends, so that both numbers can be
-checked, and what passes is no accident.
+A program that embeds the framework contains each package as BCS of `vector<vector<u8>>`: the number
+of modules, then each module with its length. The end of a module can be computed from its bytes, so
+both numbers are checked, and false matches are practically impossible.
 """
 
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ from typing import NamedTuple
 from nexus_tools.sui.bytecode import MAGIC, MalformedModule, read_header
 from nexus_tools.sui.support.uleb128 import write_uleb128
 
-# Sui allows a whole package 100 KiB: a module that is longer is none.
+# Sui allows 100 KiB for a whole package, so a longer match is not a module.
 _MODULE_BYTES_MAX = 100 * 1024
 _LENGTH_BYTES_MAX = 3  # of ULEB128
 
 
 def find_packages(data: bytes | mmap) -> Iterator[tuple[bytes, ...]]:
-    """The modules of each package in `data`, in the order of the file.
+    """Yield the modules of each package in `data`, in the order of the file.
 
-    What follows the last package that is asked for is not read: it may be long.
+    The data after the last requested package are not read, because they may be long.
     """
     magic = data.find(MAGIC)
     while magic >= 0:
@@ -28,12 +28,12 @@ def find_packages(data: bytes | mmap) -> Iterator[tuple[bytes, ...]]:
         if extents:
             start, magic = extents[0].start, extents[-1].end - 1
             if _is_preceded_by(data, start, _uleb(len(extents))):
-                yield tuple(data[each.begin : each.end] for each in extents)
+                yield tuple(data[extent.begin : extent.end] for extent in extents)
         magic = data.find(MAGIC, magic + 1)
 
 
 class _Extent(NamedTuple):
-    """Where a module's length is written, and where the module begins and ends."""
+    """The start of a module's length, and the start and end of the module."""
 
     start: int
     begin: int
@@ -41,7 +41,7 @@ class _Extent(NamedTuple):
 
 
 def _modules_from(data: bytes | mmap, magic: int) -> Iterator[_Extent]:
-    """The module that begins at a magic, and those that follow without a gap."""
+    """Yield the module that starts at a magic number, and those that follow without a gap."""
     extent = _module_at(data, magic)
     while extent is not None:
         yield extent
@@ -53,7 +53,7 @@ def _modules_from(data: bytes | mmap, magic: int) -> Iterator[_Extent]:
 
 
 def _module_at(data: bytes | mmap, magic: int) -> _Extent | None:
-    """The module that begins at a magic, if it is one that has its length in front of it."""
+    """Return the module that starts at a magic number, if its length precedes it."""
     if magic < 0:
         return None
     length = _module_length(data[magic : magic + _MODULE_BYTES_MAX])
@@ -64,7 +64,7 @@ def _module_at(data: bytes | mmap, magic: int) -> _Extent | None:
 
 
 def _module_length(data: bytes) -> int:
-    """How long the module is that `data` begins with, or 0 if it is none."""
+    """Return the length of the module at the start of `data`, or 0 if there is none."""
     try:
         return read_header(data).end
     except MalformedModule:

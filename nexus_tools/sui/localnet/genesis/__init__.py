@@ -1,4 +1,7 @@
-"""Genesis: the world at checkpoint 0."""
+"""Genesis: checkpoint 0 of a new network with the framework, system objects and coins.
+
+Begin reading with `genesis.py`.
+"""
 
 from nexus_tools.sui.localnet.genesis.genesis import (
     COINS,

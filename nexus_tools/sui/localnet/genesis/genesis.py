@@ -1,8 +1,8 @@
-"""The world at checkpoint 0.
+"""Checkpoint 0 of a network.
 
-Packages, system objects and money come into being by one transaction, as on a real network. The
-objects are made by the framework's own functions, called as Sui's genesis and its changes of epoch
-call them (`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapter`).
+One transaction creates the packages, system objects and coins, as on a real network. The functions
+of the framework create the objects, called in the same way as in Sui's genesis and epoch changes
+(`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapter`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,16 +41,15 @@ from nexus_tools.sui.types.object import Immutable, Linkage, MovePackage, TypeOr
 from nexus_tools.sui.types.system_transaction import Genesis, GenesisObject
 
 TOTAL_SUPPLY_MIST = 10_000_000_000 * 1_000_000_000
-"""All SUI that there is: `TOTAL_SUPPLY_MIST` of the Move module `0x2::sui`."""
+"""The supply of SUI: `TOTAL_SUPPLY_MIST` of the Move module `0x2::sui`."""
 
 COINS = 50
-"""In how many coins the faucet has its money at first."""
+"""The number of the faucet's coins at genesis."""
 
 FAUCET_MIST = TOTAL_SUPPLY_MIST - STAKE_SUBSIDY_MIST - len(VALIDATORS) * STAKE_MIST
-"""What the faucet has: all that is neither staked nor set aside for stakers."""
+"""The faucet's balance: the supply without the stakes and the stake subsidy."""
 
-# Modules whose `create` makes a shared object with an id of its own: 0x6, 0x7, 0x8, 0x403, 0xc and
-# 0xacc.
+# Modules whose `create` makes a shared object with a fixed ID: 0x6, 0x7, 0x8, 0x403, 0xc, 0xacc.
 _MODULES_WITH_AN_OBJECT = (
     "clock",
     "authenticator_state",
@@ -63,10 +62,9 @@ _FIRST_VERSION = 1
 
 
 class Origin(Struct, frozen=True):
-    """What a network begins with: a framework, and the rules of a protocol version.
+    """The framework and the protocol version of a new network.
 
-    None is whatever a network has that was there before, and else the framework that comes with us,
-    and its version.
+    None stands for the values of an existing network, or for the bundled framework and its version.
     """
 
     release: Release | None = None
@@ -83,10 +81,11 @@ def found_network(
     timestamp_ms: int,
     origin: Origin = DEFAULT_ORIGIN,
 ) -> Checkpoint:
-    """Write checkpoint 0 of a new network, where the money belongs to `faucet`.
+    """Write checkpoint 0 of a new network, whose coins belong to `faucet`.
 
-    Raises `framework_not_found`, `framework_version_mismatch`, `framework_unsupported` and
-    `protocol_version_unknown`.
+    Raises:
+        NexusError: `framework_not_found`, `framework_version_mismatch`, `framework_unsupported`,
+            `protocol_version_unknown`.
     """
     rules = protocol_rules(origin.protocol_version or PROTOCOL_VERSION)
     release = origin.release or embedded_release()
@@ -99,8 +98,8 @@ def found_network(
     except MoveFailure as error:
         raise NexusError(
             "framework_unsupported",
-            f"no network can be made of the framework of {release.name}: {error}",
-            hint="an older or newer release may do; without one it is that which comes with us",
+            f"cannot create a network with the framework of {release.name}: {error}",
+            hint="try an older or newer release, or omit it to use the bundled framework",
         ) from None
     data = system_data(Genesis(tuple(objects)))
     data_bytes = data.encode()
@@ -116,53 +115,59 @@ def found_network(
 
 @lru_cache(maxsize=4)  # tests open networks by the hundred
 def framework_packages(release: Release) -> tuple[MovePackage, ...]:
-    """The packages of a framework, each in its first version."""
+    """Return the packages of a framework, each in its first version."""
     return tuple(map(_move_package, release.packages.values()))
 
 
 def check_origin(ledger: Ledger, protocol_version: int, origin: Origin) -> None:
-    """Refuse an origin that is not that of a network. Raises `origin_differs`."""
+    """Refuse an origin that differs from the network's own.
+
+    Raises:
+        NotNowError: `origin_differs`.
+    """
     release = origin.release
     if release is not None and release.digests != framework_digests(ledger):
         raise NotNowError(
             "origin_differs",
-            f"the network that is kept there has another framework than that of {release.name}",
-            hint="start it without a framework, or keep another network elsewhere: --state FOLDER",
+            f"the existing network has another framework than {release.name}",
+            hint="start it without a framework, or use another folder: --state FOLDER",
         )
     if origin.protocol_version not in (None, protocol_version):
         raise NotNowError(
             "origin_differs",
-            f"the network that is kept there has protocol version {protocol_version}, not"
+            f"the existing network has protocol version {protocol_version}, not"
             f" {origin.protocol_version}",
-            hint="start it without a version, or keep another network elsewhere: --state FOLDER",
+            hint="start it without a version, or use another folder: --state FOLDER",
         )
 
 
 def framework_digests(ledger: Ledger) -> Mapping[str, str]:
-    """The package digests of a network's framework in hex, by `0x1` and so on."""
+    """Return the digests of a network's framework packages in hexadecimal, by `0x1` and so on."""
     modules = {address: _modules(ledger, address) for address in FRAMEWORK_NAMES}
     return Release("", packages_of(modules)).digests
 
 
 def _modules(ledger: Ledger, address: bytes) -> Mapping[str, bytes]:
-    found = ledger.get(Address(address))
-    assert found is not None
-    assert isinstance(found.data, MovePackage)
-    return dict(found.data.modules)
+    package = ledger.get(Address(address))
+    assert package is not None
+    assert isinstance(package.data, MovePackage)
+    return dict(package.data.modules)
 
 
 def _move_package(package: FrameworkPackage) -> MovePackage:
-    declared = [declared_types(data) for data in package.modules]
-    named = zip((name for name, _ in declared), package.modules, strict=True)
+    declarations = [declared_types(data) for data in package.modules]
+    modules = zip((name for name, _ in declarations), package.modules, strict=True)
     package_id = Address(package.address)
-    used = map(Address, package.dependencies)
-    linkage = (Linkage(each, each, _FIRST_VERSION) for each in used)
+    dependencies = map(Address, package.dependencies)
+    linkage = (Linkage(used_id, used_id, _FIRST_VERSION) for used_id in dependencies)
     return MovePackage(
         id=package_id,
         version=_FIRST_VERSION,
-        modules=tuple(sorted(named)),
+        modules=tuple(sorted(modules)),
         type_origins=tuple(
-            TypeOrigin(name, datatype, package_id) for name, types in declared for datatype in types
+            TypeOrigin(name, datatype, package_id)
+            for name, types in declarations
+            for datatype in types
         ),
         linkage=tuple(sorted(linkage, key=lambda link: link.original_id)),
     )
@@ -171,7 +176,7 @@ def _move_package(package: FrameworkPackage) -> MovePackage:
 def _created_objects(
     machine: Machine, faucet: Address, timestamp_ms: int, protocol_version: int
 ) -> Iterator[GenesisObject]:
-    """The objects that the framework's code creates: system objects and coins."""
+    """Yield the objects that the framework's code creates: system objects and coins."""
     seed = Digest(blake2b256(faucet, u64.encode(timestamp_ms)))
     founding = Founding(machine, seed, timestamp_ms)
     for module in _MODULES_WITH_AN_OBJECT:
@@ -179,11 +184,15 @@ def _created_objects(
     (supply,) = founding.call("sui", "new")
     coins = [(faucet, FAUCET_MIST // COINS)] * COINS
     create_system_state(founding, supply, timestamp_ms, coins, protocol_version)
-    for created in founding.objects():
-        yield _with_time(created, timestamp_ms) if created.data.id == CLOCK else created
+    for genesis_object in founding.objects():
+        yield (
+            _with_time(genesis_object, timestamp_ms)
+            if genesis_object.data.id == CLOCK
+            else genesis_object
+        )
 
 
 def _with_time(clock: GenesisObject, timestamp_ms: int) -> GenesisObject:
-    """The clock at the start of the chain."""
+    """Return the clock with the start time of the chain."""
     contents = clock_contents(timestamp_ms)
     return GenesisObject(replace(clock.data, contents=contents), clock.owner)

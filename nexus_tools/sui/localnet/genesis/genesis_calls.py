@@ -1,6 +1,6 @@
-"""Running the framework's own code before there is a ledger.
+"""Calls of the framework's functions before there is a ledger.
 
-What it creates has no transaction yet that made it.
+The created objects have no previous transaction yet.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,18 +21,18 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 _UNMETERED = 1 << 62
 _FIRST_VERSION = 1
-_NOT_YET_SHARED = Shared(0)  # as from version 0; the genesis transaction puts its own there
+_NOT_YET_SHARED = Shared(0)  # a placeholder version that the genesis transaction replaces
 
 
 class _FoundingRuntime(ObjectRuntime):
-    """At genesis every object is new, those with a fixed id too, whose id is not drawn."""
+    """An object runtime that allows shared objects with fixed IDs, because every object is new."""
 
     def may_be_shared(self, object_id: Address) -> bool:  # noqa: ARG002
         return True
 
 
 class Founding:
-    """Calls of functions as address 0x0, which see what earlier ones have created."""
+    """Function calls from address 0x0, each of which sees the objects of the earlier calls."""
 
     def __init__(self, machine: Machine, seed: Digest, timestamp_ms: int) -> None:
         transaction = TransactionContext(
@@ -64,7 +64,7 @@ class Founding:
         types: Sequence[TypeTag] = (),
         package: Address = SUI_FRAMEWORK,
     ) -> list[Value]:
-        """Call a function; a `TxContext` at the end of its parameters is filled in."""
+        """Call a function. A `TxContext` as its last parameter is filled in."""
         function = self._machine.types.function(package, module, name)
         assert function is not None
         values = list(arguments)
@@ -73,7 +73,7 @@ class Founding:
         return self._machine.call(function, types, values, self._context)
 
     def objects(self) -> Iterator[GenesisObject]:
-        """All objects that the calls have created."""
+        """Yield all objects that the calls have created."""
         for transfer in self._runtime.transfers.values():
             yield self._object(transfer.owner, transfer.type, transfer.value)
         for _, child in self._runtime.children.used():

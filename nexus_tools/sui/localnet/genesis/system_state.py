@@ -1,7 +1,7 @@
-"""The system state 0x5 at the start of a network: validators with stake, and who gets the money.
+"""The system state 0x5 of a new network: validators with stake, and the first coins.
 
-Made by `0x3::genesis::create`, as `sui-genesis-builder` does it; the parameters are those that it
-has for a new network (`sui-config/src/genesis.rs`, `sui-types/src/governance.rs`).
+`0x3::genesis::create` creates it, as in `sui-genesis-builder`, with the parameters of a new network
+(`sui-config/src/genesis.rs`, `sui-types/src/governance.rs`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,10 +20,10 @@ from nexus_tools.sui.types.address import SUI_SYSTEM, Address
 _SUI = 1_000_000_000
 
 STAKE_SUBSIDY_MIST = 1_000_000_000 * _SUI
-"""What is set aside to be added to rewards: a billion SUI."""
+"""The subsidy that is added to rewards over time: a billion SUI."""
 
 EPOCH_DURATION_MS = 86_400_000
-"""How long an epoch has to last for the subsidy to be paid: a day."""
+"""The shortest epoch for which the subsidy is paid: a day."""
 
 _SUBSIDY_START_EPOCH = 0
 _SUBSIDY_MIST = 1_000_000 * _SUI
@@ -44,9 +44,9 @@ def create_system_state(
     coins: Sequence[tuple[Address, int]],
     protocol_version: int,
 ) -> None:
-    """Create 0x5 and what belongs to it, and coins of these amounts (MIST) for these addresses.
+    """Create 0x5 with its dynamic fields, and coins of these amounts (MIST) for these addresses.
 
-    `supply` is the balance with all SUI: subsidy, stakes and coins have to use it up.
+    `supply` is the balance with all SUI. Subsidy, stakes and coins must use it up completely.
     """
     (state_id,) = founding.call("object", "sui_system_state")
     allocations = [*_stakes(), *([bytes(owner), amount, [[]]] for owner, amount in coins)]
@@ -63,7 +63,7 @@ def create_system_state(
 
 
 def _chain_parameters(timestamp_ms: int, protocol_version: int) -> Value:
-    """A `GenesisChainParameters`, whose fields are in this order."""
+    """Return a `GenesisChainParameters`, whose fields are in this order."""
     return [
         protocol_version,
         timestamp_ms,
@@ -81,7 +81,7 @@ def _chain_parameters(timestamp_ms: int, protocol_version: int) -> Value:
 
 
 def _metadata(validator: GenesisValidator) -> Value:
-    """A `GenesisValidatorMetadata`."""
+    """Return a `GenesisValidatorMetadata`."""
     texts = (validator.name, f"{validator.name} of the localnet", "", "")
     return [
         *(bytearray(text.encode()) for text in texts),
@@ -97,7 +97,7 @@ def _metadata(validator: GenesisValidator) -> Value:
 
 
 def _stakes() -> Iterator[Value]:
-    """A `TokenAllocation` for each validator, to itself, staked with itself."""
+    """Yield a `TokenAllocation` for each validator, to itself, staked with itself."""
     for validator in VALIDATORS:
         address = bytes(validator.address)
         yield [address, STAKE_MIST, [[address]]]

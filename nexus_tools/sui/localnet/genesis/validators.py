@@ -1,8 +1,8 @@
 """The validators of a new network: one, as in the local networks of Sui's own tools.
 
-It is the same on every localnet, because a validator proves that it has the private key of its
-protocol key with a signature over its address. Its account is nobody's secret: the seed of the
-Ed25519 key is here, so that tests can act as the validator.
+It is the same on every localnet, because a validator proves possession of the private protocol key
+with a signature over its address. Its account is public: the seed of the Ed25519 key is here, so
+that tests can act as the validator.
 """
 
 from msgspec import Struct
@@ -10,19 +10,19 @@ from msgspec import Struct
 from nexus_tools.sui.types.address import Address
 
 STAKE_MIST = 20_000_000 * 1_000_000_000
-"""What each has staked with itself: 20 million SUI."""
+"""The stake of each validator with itself: 20 million SUI."""
 
 GAS_PRICE = 1_000
-"""What each wants for a gas unit, in MIST: the reference gas price of the network."""
+"""The price of a gas unit in MIST that each validator asks, the network's reference gas price."""
 
 COMMISSION_RATE = 200
-"""What each keeps of its stakers' rewards, of 10 000."""
+"""The validators' share of their stakers' rewards, of 10 000."""
 
 _MULTIADDR = "/ip4/127.0.0.1/{}/{}"
 
 
 class GenesisValidator(Struct, frozen=True):
-    """A validator: the seed and the address of its account, its keys, the port that it would use.
+    """A validator: the seed and the address of its account, its keys, and its nominal port.
 
     The protocol key is a point of G2 of BLS12-381 (96 bytes), the proof of possession one of G1 (48
     bytes); the other keys are Ed25519.
@@ -38,8 +38,10 @@ class GenesisValidator(Struct, frozen=True):
     port: int
 
     def network_addresses(self) -> tuple[str, str, str, str]:
-        """Where the validator would answer: to clients, and to its peers in three ways."""
-        p2p, primary, worker = (_MULTIADDR.format("udp", self.port + each) for each in (1, 2, 3))
+        """Return the validator's nominal addresses: for clients, peers, primary and worker."""
+        p2p, primary, worker = (
+            _MULTIADDR.format("udp", self.port + offset) for offset in (1, 2, 3)
+        )
         return _MULTIADDR.format("tcp", self.port) + "/http", p2p, primary, worker
 
 
@@ -64,4 +66,4 @@ VALIDATORS = (
         worker_public_key="3132a80554e8a1e326781329ecba2b8113d46c6fa82e5238a1cf3c901292c911",
     ),
 )
-"""In the order in which they are in the system state."""
+"""The validators in the order of the system state."""

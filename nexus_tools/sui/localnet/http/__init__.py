@@ -1,6 +1,7 @@
-"""Carry requests to an application, and its responses back: HTTP/1.1 and HTTP/2 on one port.
+"""An HTTP server for an application: HTTP/1.1 and HTTP/2 on one port.
 
-Only the two connections know frames. Nothing here knows a node, or what is served.
+Only the two connection classes know frames. This package knows neither the node nor the RPC. Begin
+reading with `exchange.py`, then `connection.py`.
 """
 
 from nexus_tools.sui.localnet.http.exchange import (

@@ -1,4 +1,4 @@
-"""What both versions of HTTP have in common: turns, deadlines, and the tasks that serve."""
+"""The common part of both HTTP versions: fairness, deadlines, and the tasks that serve requests."""
 
 import asyncio
 import logging
@@ -18,16 +18,17 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 _LOG = logging.getLogger(__name__)
 
 _TURN_BYTES = 4096
-_AHEAD_BYTES = 64 * 1024  # that may come behind what is being served
-_UNSENT_BYTES = 64 * 1024  # that may be sent in one turn: asyncio's own bound for what waits
+_AHEAD_BYTES = 64 * 1024  # received after the current request
+_UNSENT_BYTES = 64 * 1024  # sent in one turn, as asyncio's own limit for buffered data
 
 
 class Connection(asyncio.Protocol, ABC):
-    """One connection of a client. Whatever bytes it is sent, it ends only itself.
+    """A client's connection. Untrusted bytes can end only their own connection.
 
-    It reads a part of what has come, then lets the others have their turn: small frames take long.
-    What is sent in one turn goes out together: a system call costs more than all else.
-    `when_over` is called when it is lost, and nothing is being served on it any more.
+    In each turn of the event loop it reads a part of the received bytes, because many small frames
+    take long and other connections have to be served too. All data of a turn is sent together,
+    because a system call costs more than everything else. `when_over` is called when the connection
+    is lost and no request on it is being served any more.
     """
 
     def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
@@ -36,11 +37,11 @@ class Connection(asyncio.Protocol, ABC):
         self._idle_seconds = idle_seconds
         self.budget = budget
         self.backlog = Backlog()
-        self._has_left = False  # the client sends no more
+        self._has_left = False  # the client has ended its side
         self._is_lost = False
         self._is_writable = True
-        self._heard = bytearray()  # what has come and is not read yet
-        self._unsent = bytearray()  # what goes out at the end of this turn
+        self._heard = bytearray()  # received but not yet processed
+        self._unsent = bytearray()  # to be sent at the end of this turn
         self._reads_soon = False
         self._flushes_soon = False
         self._tasks: dict[Exchange, asyncio.Task[None]] = {}
@@ -48,14 +49,16 @@ class Connection(asyncio.Protocol, ABC):
         self._deadline: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
 
-    # --- What happens to the connection
+    # --- Connection events
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one without its class
+        """Store the transport."""
+        self._transport = cast(
+            "asyncio.Transport", transport
+        )  # uvloop's transport is not a subclass
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
-        """End, and with it all that is being served."""
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Cancel all requests that are being served."""
         self._is_lost = True
         self._expect(None)
         self._heard.clear()
@@ -63,42 +66,42 @@ class Connection(asyncio.Protocol, ABC):
         self._check_over()
 
     def eof_received(self) -> bool | None:
-        """The client sends no more, and is sent no more than there is."""
+        """Close the connection after sending the pending data, because the client sends no more."""
         self._has_left = True
         self._close()
         return None
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than it is written to: it is not heard until it has read."""
+        """Stop reading from a client that reads more slowly than the server writes."""
         self._is_writable = False
         self._listen()
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Read again from a client that has caught up."""
         self._is_writable = True
         self._wake_all()
         self._read_soon()
 
     @property
     def is_clear(self) -> bool:
-        """Whether the client keeps up, and this turn has room for more."""
+        """Whether the client keeps up and this turn can send more."""
         return self._is_writable and len(self._unsent) < _UNSENT_BYTES
 
     @property
     def is_closing(self) -> bool:
-        """Whether nothing more can be sent."""
+        """Whether the connection can no longer send."""
         return self._transport.is_closing()
 
     def _expect(self, seconds: float | None) -> None:
-        """Drop the connection if what it waits for does not come in time; None takes that back."""
+        """Abort the connection unless this is called again in time. None cancels the deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = self._loop.call_later(seconds, self._transport.abort) if seconds else None
 
-    # --- Reading
+    # --- Reads
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes from the client."""
+        """Process bytes from the client."""
         if len(data) <= _TURN_BYTES and not self._heard and self._is_ready():
             self._hear(data)
             return
@@ -125,9 +128,10 @@ class Connection(asyncio.Protocol, ABC):
         self._listen()
 
     def _listen(self) -> None:
-        """Let the client send, unless there is enough to read or it does not read itself.
+        """Pause reading while enough data is buffered or the client does not read itself.
 
-        One that sends no more is not listened to: uvloop would say that again and again.
+        Reading also pauses after the end of the client's data, because uvloop would report that end
+        again and again.
         """
         is_behind = self._reads_soon or len(self._heard) > _AHEAD_BYTES
         if self._is_writable and not is_behind and not self._has_left:
@@ -136,21 +140,21 @@ class Connection(asyncio.Protocol, ABC):
             self._transport.pause_reading()
 
     def _hear(self, data: bytes) -> None:
-        self._flushes_soon = True  # namely below
+        self._flushes_soon = True  # in the `finally` below
         try:
             self._take(data)
         finally:
             self._flush()
 
     def _is_ready(self) -> bool:
-        """Whether what has come may be read."""
+        """Return whether received data may be processed."""
         return self._is_writable
 
     @abstractmethod
     def _take(self, data: bytes) -> None:
-        """Read what has come, and serve what it asks for."""
+        """Parse received data and serve its requests."""
 
-    # --- Serving
+    # --- Requests
 
     def _serve(self, exchange: Exchange) -> None:
         task = self._begin(exchange)
@@ -192,17 +196,17 @@ class Connection(asyncio.Protocol, ABC):
 
     @abstractmethod
     def _release(self, exchange: Exchange) -> None:
-        """The application is done with an exchange, whether or not both sides have ended it."""
+        """Clean up an exchange that the application has finished, whether or not it is complete."""
 
-    # --- Sending
+    # --- Writes
 
     def write(self, data: bytes) -> None:
-        """Send at the end of this turn."""
+        """Send data at the end of this turn."""
         self._unsent += data
         self.flush()
 
     def flush(self) -> None:
-        """Send what there is for the client, at the end of this turn."""
+        """Send the buffered data at the end of this turn."""
         if not self._flushes_soon:
             self._flushes_soon = True
             self._loop.call_soon(self._flush)
@@ -221,7 +225,7 @@ class Connection(asyncio.Protocol, ABC):
             exchange.wake()
 
     def _close(self) -> None:
-        """Send what there is, to a client that takes it before it is idle for too long."""
+        """Send the buffered data and close. Abort if the client does not read it in time."""
         self._flush()
         self._cancel_all()
         self._transport.close()

@@ -1,4 +1,4 @@
-"""What a transport and an application share: a request, and the response to it."""
+"""The interface between a connection and an application: a request and its response."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Protocol
 from msgspec import Struct
 
 WINDOW = 256 * 1024
-"""How many bytes of a body may come before they are read."""
+"""The most bytes of a body that may be received before they are read."""
 
 _BACKLOG_BYTES = 1024 * 1024
 
 Headers = tuple[tuple[str, str], ...]
-"""Names, in lower case, and values; those of a response fit into a frame, which has 16 KiB."""
+"""Names in lower case and values. Those of a response must fit into a frame of 16 KiB."""
 
 
 class ClientGoneError(Exception):
-    """Nobody is there any more who could get a response."""
+    """The client can no longer receive a response."""
 
 
 class Head(Struct, frozen=True):
-    """What is asked for. Names of headers are in lower case."""
+    """The request line and the headers. Header names are in lower case."""
 
     method: str
     target: str
@@ -39,12 +39,12 @@ class Head(Struct, frozen=True):
 
 
 class _Waiting:
-    """Somebody may wait for it to change."""
+    """An object whose changes can be awaited."""
 
     _news: asyncio.Event | None = None
 
     def wake(self) -> None:
-        """Something has changed: whoever waits looks again."""
+        """Wake up the task that waits for a change."""
         if self._news is not None:
             self._news.set()
 
@@ -56,11 +56,11 @@ class _Waiting:
 
 
 class Body(_Waiting):
-    """The body of a request, as far as it has come.
+    """The body of a request, as far as it has been received.
 
-    Its sender may send as much more as `give_back` is told: what was read, or what waits for more.
-    `charge` is told how many bytes more, or fewer, are kept because they wait for others: until the
-    next are asked for, since till then somebody uses them. It may refuse.
+    `give_back` extends the client's flow-control window by the bytes that were read, or that wait
+    for more. `charge` counts bytes that stay in memory while the reader waits for more, until it
+    continues. It may refuse them.
     """
 
     def __init__(
@@ -69,38 +69,46 @@ class Body(_Waiting):
         charge: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.arrived = bytearray()
-        self.announced = 0  # how many bytes its sender says that it has
+        self.announced = 0  # the `content-length`, or 0
         self.has_ended = False
         self._give_back = give_back
-        self._kept = 0  # bytes that still take up the sender's window
+        self._kept = 0  # bytes that still occupy the sender's window
         self._charge = charge
         self._charged = 0
 
     @property
     def is_full(self) -> bool:
-        """Whether as much has come as may come before some of it is read."""
+        """Whether the client must wait until a part is read."""
         return self._kept >= WINDOW
 
     def take(self, data: bytes) -> None:
-        """A part has come."""
+        """Add received data."""
         self.arrived += data
         self._kept += len(data)
         self.wake()
 
     def end(self) -> None:
-        """The client has sent all of it."""
+        """Mark the body as complete."""
         self.has_ended = True
         self.wake()
 
     async def read(self, size: int) -> bytes:
-        """So many bytes; fewer where it ends. Raises `OverloadedError`."""
+        """Return `size` bytes, or fewer at the end of the body.
+
+        Raises:
+            OverloadedError: incomplete requests use too much memory.
+        """
         self._hold(0)
         while len(self.arrived) < size and not self.has_ended:
             await self._more()
         return self._cut(size)
 
     async def read_all(self, limit: int) -> bytes | None:
-        """All of it, if that is no more bytes than the limit. Raises `OverloadedError`."""
+        """Return the whole body, or None if it is larger than the limit.
+
+        Raises:
+            OverloadedError: incomplete requests use too much memory.
+        """
         while max(len(self.arrived), self.announced) <= limit:
             if self.has_ended:
                 return self._cut(limit)
@@ -108,7 +116,7 @@ class Body(_Waiting):
         return None
 
     def drop(self) -> None:
-        """Nobody reads what is left."""
+        """Discard the unread data."""
         self.arrived.clear()
         self._hold(0)
         self._keep(0)
@@ -120,7 +128,7 @@ class Body(_Waiting):
         return data
 
     async def _more(self) -> None:
-        """Wait for more; it may be more than a window holds."""
+        """Wait for more data, which may exceed the window."""
         self._hold(len(self.arrived))
         self._keep(0)
         await self._change()
@@ -131,42 +139,42 @@ class Body(_Waiting):
             self._charged = size
 
     def _keep(self, size: int) -> None:
-        given_back, self._kept = self._kept - size, size
-        if given_back:
-            self._give_back(given_back)
+        released, self._kept = self._kept - size, size
+        if released:
+            self._give_back(released)
 
 
 class Backlog(_Waiting):
-    """The responses that wait for the client of one connection: a megabyte, and the last one."""
+    """The unsent responses of one connection: at most one megabyte plus one response."""
 
     _size = 0
 
     @property
     def has_room(self) -> bool:
-        """Whether another response may wait."""
+        """Whether another response may be buffered."""
         return self._size < _BACKLOG_BYTES
 
     async def until_room(self) -> None:
-        """Wait until another response may wait."""
+        """Wait until another response may be buffered."""
         while not self.has_room:
             await self._change()
 
     def add(self, count: int) -> None:
-        """So many bytes more wait, or fewer."""
+        """Add bytes, or remove them if `count` is negative."""
         self._size += count
         if self.has_room:
             self.wake()
 
 
 class Exchange(_Waiting, ABC):
-    """A request, and the response that an application gives to it.
+    """A request and the response of an application.
 
-    What is sent goes out at the end of the event loop's turn. Sending raises `ClientGoneError` if
-    nobody takes it any more.
+    Data is sent at the end of the event loop's turn. Sending raises `ClientGoneError` if the client
+    can no longer receive it.
     """
 
     carries_trailers: ClassVar[bool]
-    """Whether the response may have headers behind its body."""
+    """Whether the response may have trailers."""
 
     def __init__(self, head: Head, body: Body, backlog: Backlog) -> None:
         self.head = head
@@ -175,10 +183,10 @@ class Exchange(_Waiting, ABC):
         self._unsent = 0
         body.announced = int(head.headers.get("content-length", 0))
 
-    # --- The response, as an application sends it
+    # --- The response, for applications
 
     def respond(self, status: int, headers: Headers, data: bytes, trailers: Headers = ()) -> bool:
-        """Send a whole response, if there is room for it: whether there was."""
+        """Send a whole response if there is room for it. Return whether it was sent."""
         if self.room() < len(data):
             return False
         if self.head.method == "HEAD":
@@ -191,24 +199,24 @@ class Exchange(_Waiting, ABC):
         return True
 
     def keep(self, size: int) -> None:
-        """A response of so many bytes waits for its client; 0 if none does any more."""
+        """Set the number of bytes of this response that wait for the client."""
         if size != self._unsent:
             self.backlog.add(size - self._unsent)
             self._unsent = size
 
     async def start(self, status: int, headers: Headers, *, end: bool = False) -> None:
-        """Send the head, when the client keeps up; it may be all of the response."""
+        """Send the headers when the client keeps up, and end the response if `end` is true."""
         await self._until_clear()
         self.put_head(status, headers, end=end)
 
     async def send(self, data: bytes) -> None:
-        """Send a part of the body, and wait until the client keeps up with it."""
-        left = memoryview(b"" if self.head.method == "HEAD" else data)
-        while left:
+        """Send a part of the body, and wait until the client keeps up."""
+        remaining = memoryview(b"" if self.head.method == "HEAD" else data)
+        while remaining:
             while (room := self.room()) <= 0:
                 await self._change()
-            self.put_data(bytes(left[:room]))
-            left = left[room:]
+            self.put_data(bytes(remaining[:room]))
+            remaining = remaining[room:]
         await self._until_clear()
 
     async def end(self, data: bytes = b"", trailers: Headers = ()) -> None:
@@ -220,23 +228,31 @@ class Exchange(_Waiting, ABC):
         while not self.is_clear():
             await self._change()
 
-    # --- The response, as a version of HTTP has it
+    # --- The response, for an HTTP version
 
     @abstractmethod
     def is_clear(self) -> bool:
-        """Whether the connection takes more. Raises `ClientGoneError`."""
+        """Return whether the connection can send more.
+
+        Raises:
+            ClientGoneError: the client is gone.
+        """
 
     @abstractmethod
     def room(self) -> int:
-        """How many bytes of a body can be sent at once. Raises `ClientGoneError`."""
+        """Return how many bytes of a body can be sent immediately.
+
+        Raises:
+            ClientGoneError: the client is gone.
+        """
 
     @abstractmethod
     def put_head(self, status: int, headers: Headers, *, end: bool) -> None:
-        """Send the head, and end the response if that is all of it."""
+        """Send the headers, and end the response if `end` is true."""
 
     @abstractmethod
     def put_data(self, data: bytes) -> None:
-        """Send a part of the body, for which there is room."""
+        """Send a part of the body that fits into `room`."""
 
     @abstractmethod
     def put_end(self, trailers: Headers) -> None:
@@ -244,14 +260,14 @@ class Exchange(_Waiting, ABC):
 
 
 class Application(Protocol):
-    """Whatever answers requests."""
+    """A handler of requests."""
 
     def needs_body(self, exchange: Exchange) -> bool:
-        """Whether a response waits for all of the body; if not, `begin` may have it as it comes."""
+        """Return whether `begin` must wait until the body is complete."""
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
-        """Answer at once if there is nothing to wait for; else what a task is to do.
+        """Answer immediately, or return a coroutine that answers in a task.
 
-        Of the body there is what has come so far. The task is cancelled if its client leaves; a
-        response that is not ended when it is done is cut off.
+        The body contains the data received so far. The task is cancelled if the client disconnects.
+        A response that is incomplete when the task ends is cut off.
         """

@@ -1,4 +1,4 @@
-"""Header compression (RFC 7541) as cheap as it can be on one machine: time counts, not bytes."""
+"""Header compression (RFC 7541) for a local server, where time matters and bytes do not."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -14,53 +14,58 @@ _CAPACITY = 64
 
 
 class CompressionError(ProtocolError):
-    """A block that cannot be decoded leaves both sides with different tables for good.
+    """A header block cannot be decoded, so the tables of both sides differ permanently.
 
-    h2 would tell the client of any other breach of the protocol (RFC 9113, section 4.3).
+    h2 would report any other protocol error to the client (RFC 9113, section 4.3).
     """
 
     error_code = ErrorCodes.COMPRESSION_ERROR
 
 
 class RequestDecoder(Decoder):
-    """Decodes the same head in the same bytes once.
+    """A decoder that caches header blocks.
 
-    A client that calls again sends little more than the places of its fields in the table of recent
-    ones. Blocks that hold nothing but places are remembered, until the table changes.
+    A client that repeats a request sends little more than indexes into the table of recent fields.
+    Blocks that contain only indexes are cached until the table changes.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[bytes, Iterable[HeaderTuple]] = {}
+        self._cache: dict[bytes, Iterable[HeaderTuple]] = {}
 
     def decode(self, data: bytes, raw: bool = False) -> Iterable[HeaderTuple]:
-        """The fields of a block. Raises `CompressionError`, and `OversizedHeaderListError`."""
-        known = self._known.get(data) if raw else None
-        if known is not None:
-            return known
+        """Return the fields of a block.
+
+        Raises:
+            CompressionError: the block cannot be decoded.
+            OversizedHeaderListError: the fields are too large.
+        """
+        cached = self._cache.get(data) if raw else None
+        if cached is not None:
+            return cached
         try:
             fields = super().decode(data, raw)
         except OversizedHeaderListError:
             raise
         except HPACKError as error:
             raise CompressionError(str(error)) from error
-        # RFC 7541, section 6.1: a place begins with a bit that no other form begins with. Where
-        # each byte has it, there is nothing that changes the table.
+        # RFC 7541, section 6.1: the first bit of an index is set, and no other form starts with it.
+        # If all bytes have it, the block does not change the table.
         if not data or min(data) < _INDEXED:
-            self._known.clear()
-        elif raw and len(self._known) < _CAPACITY:
-            self._known[data] = fields
+            self._cache.clear()
+        elif raw and len(self._cache) < _CAPACITY:
+            self._cache[data] = fields
         return fields
 
 
-# Fields that are "never indexed" (section 6.2.3) put nothing into its table of recent ones, so that
-# a block is the same on each connection.
+# "Never indexed" fields (section 6.2.3) do not enter the table of recent fields, so that a block is
+# the same on each connection.
 _ENCODER = Encoder()
 
 
 @lru_cache(maxsize=64)
 def block(headers: Headers) -> bytes:
-    """The fields of a response, made once: in the next response all but a few are the same."""
+    """Encode the fields of a response. The cache helps, because most responses repeat them."""
     return b"".join(map(_field, headers))
 
 

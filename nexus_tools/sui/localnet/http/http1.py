@@ -1,4 +1,4 @@
-"""HTTP/1.1. Source: RFC 9112; reading and writing its messages is h11's affair."""
+"""HTTP/1.1. Source: RFC 9112; h11 parses and formats the messages."""
 
 import asyncio
 from contextlib import suppress
@@ -19,10 +19,10 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 
 _HEADER_BYTES = 16 * 1024
 _PART_BYTES = 64 * 1024
-_WHOLE_BYTES = 64 * 1024  # of a body that is waited for
+_WHOLE_BYTES = 64 * 1024  # the largest body that is received before the request is served
 _FAREWELL_SECONDS = 1.0
 _NO_REQUEST = Head("GET", "/", {})
-_REFUSAL = b'{"error": "the request is not understood"}'
+_REFUSAL = b'{"error": "malformed request"}'
 _REFUSAL_HEADERS = (
     ("content-type", "application/json"),
     ("content-length", str(len(_REFUSAL))),
@@ -30,33 +30,33 @@ _REFUSAL_HEADERS = (
 
 
 class Http1Connection(Connection):
-    """One HTTP/1.1 connection; requests are served in order.
+    """One HTTP/1.1 connection. Requests are served in order.
 
-    A request is served when it is whole, or too large to wait for that, or when its response does
-    not wait; until then its client may not be idle for longer than the time that it is given.
+    A request is served when its body is complete, or too large to wait for, or not needed. Until
+    then the client may be idle for `idle_seconds`.
     """
 
     def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
         super().__init__(application, idle_seconds, budget)
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEADER_BYTES)
         self._exchange: Http1Exchange | None = None
-        self._is_deaf = False  # we read no more, but let the client read its response
+        self._discards_input = False  # the client may still read its response
 
-    # --- What happens to the connection
+    # --- Connection events
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Start the idle deadline."""
         super().connection_made(transport)
         self._expect(self._idle_seconds)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes from the client."""
-        if not self._is_deaf:
+        """Process bytes from the client."""
+        if not self._discards_input:
             super().data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Stay only for what is being served, and only if that ends soon."""
-        if self._is_deaf:
+        """Keep the connection only for the current request, and only if that ends soon."""
+        if self._discards_input:
             return super().eof_received()
         if not self._has_left:
             self._has_left = True
@@ -67,7 +67,10 @@ class Http1Connection(Connection):
     # --- Requests
 
     def _is_ready(self) -> bool:
-        """A body that waits for its reader keeps what is behind it waiting, too."""
+        """Return whether received data may be processed.
+
+        The data after a body has to wait until the body is read.
+        """
         body = None if self._exchange is None else self._exchange.body
         return self._is_writable and (body is None or not (body.has_ended or body.is_full))
 
@@ -80,7 +83,7 @@ class Http1Connection(Connection):
             self._refuse(error.error_status_hint)
 
     def _read(self) -> None:
-        """Read until nothing is left, or a request is to be served first."""
+        """Parse until no data is left, or until a request has to be served first."""
         while self._is_ready() and self._is_listening():
             event = self._http.next_event()
             if isinstance(event, h11.Request):
@@ -90,7 +93,7 @@ class Http1Connection(Connection):
             elif self._exchange is not None and isinstance(event, h11.EndOfMessage):
                 self._exchange.body.end()
                 self._serve_once(self._exchange)
-            else:  # more has to come
+            else:  # h11 needs more data
                 if self._has_left and not self._heard:
                     self._close()
                 break
@@ -98,10 +101,10 @@ class Http1Connection(Connection):
             self._serve_once(self._exchange)
 
     def _is_listening(self) -> bool:
-        return not (self._is_deaf or self.is_closing)
+        return not (self._discards_input or self.is_closing)
 
     def _is_awaited(self, exchange: "Http1Exchange") -> bool:
-        """Whether the application is to decide if it takes more of a body."""
+        """Return whether the application must decide if it accepts more of a body."""
         size = max(exchange.body.announced, len(exchange.body.arrived))
         return (
             size > _WHOLE_BYTES
@@ -121,13 +124,13 @@ class Http1Connection(Connection):
         exchange.is_served = True
         self._expect(_FAREWELL_SECONDS if self._has_left else None)
         self._serve(exchange)
-        if self._http.they_are_waiting_for_100_continue and not self._is_deaf:
+        if self._http.they_are_waiting_for_100_continue and not self._discards_input:
             self.put(h11.InformationalResponse(status_code=100, headers=[]))
 
     def _finish(self, exchange: Exchange, task: asyncio.Task[None]) -> None:
         super()._finish(exchange, task)
         if not self.is_closing:
-            self._hear(b"")  # what h11 has read of the requests behind it
+            self._hear(b"")  # h11 may already have read a part of the next request
             self._read_soon()
 
     def _release(self, exchange: Exchange) -> None:
@@ -137,7 +140,7 @@ class Http1Connection(Connection):
         if self._http.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
             self._transport.abort()
         elif not exchange.body.has_ended:
-            self._hang_up()
+            self._stop_sending()
         elif self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
             self._http.start_next_cycle()
             self._exchange = None
@@ -146,25 +149,28 @@ class Http1Connection(Connection):
             self._close()
 
     def _refuse(self, status: int) -> None:
-        """Answer what nobody serves, and read no more."""
+        """Answer a malformed request with an error, and stop reading."""
         self._cancel_all()
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self.is_closing:
             exchange = self._exchange or Http1Exchange(self, _NO_REQUEST)
             exchange.respond(status, _REFUSAL_HEADERS, _REFUSAL)
-            self._hang_up()
+            self._stop_sending()
         else:
             self._close()
 
-    def _hang_up(self) -> None:
-        """Send no more; a client that is still sending is heard out, so that it reads us."""
+    def _stop_sending(self) -> None:
+        """Stop sending, and discard further input for a moment.
+
+        A client that is still sending would otherwise not read the response.
+        """
         if self._has_left:
             self._close()
             return
-        self._is_deaf = True
+        self._discards_input = True
         self._heard.clear()
         self._listen()
         self._flush()
-        with suppress(OSError):  # it has left while it was being told
+        with suppress(OSError):  # the client has disconnected in the meantime
             self._transport.write_eof()
         self._expect(_FAREWELL_SECONDS)
 
@@ -175,34 +181,42 @@ class Http1Connection(Connection):
         self.write(self._http.send(event) or b"")
 
     def go_on(self, _: int) -> None:
-        """What had come is not kept any more: more may come."""
+        """Read more, because received data was released."""
         self._read_soon()
 
 
 class Http1Exchange(Exchange):
-    """The request that is served, and its response."""
+    """The current request and its response."""
 
     carries_trailers: ClassVar[bool] = False
 
     def __init__(self, connection: Http1Connection, head: Head) -> None:
         body = Body(connection.go_on, connection.budget.add)
         super().__init__(head, body, connection.backlog)
-        self.is_served = False  # the application knows of it
-        self.needs_body = True  # before it is served
+        self.is_served = False  # whether the application has received it
+        self.needs_body = True  # whether it waits for its body
         self._connection = connection
 
     def is_clear(self) -> bool:
-        """Whether the connection takes more. Raises `ClientGoneError`."""
+        """Return whether the connection can send more.
+
+        Raises:
+            ClientGoneError: the client is gone.
+        """
         if self._connection.is_closing:
             raise ClientGoneError
         return self._connection.is_clear
 
     def room(self) -> int:
-        """How many bytes of a body can be sent at once. Raises `ClientGoneError`."""
+        """Return how many bytes of a body can be sent immediately.
+
+        Raises:
+            ClientGoneError: the client is gone.
+        """
         return _PART_BYTES if self.is_clear() else 0
 
     def put_head(self, status: int, headers: Headers, *, end: bool) -> None:
-        """Send the head; behind the response to a request that is not read the connection ends."""
+        """Send the headers, with `connection: close` if the request was not read completely."""
         more = () if self.body.has_ended else (("connection", "close"),)
         self._connection.put(h11.Response(status_code=status, headers=[*headers, *more]))
         if end:

@@ -1,4 +1,4 @@
-"""HTTP/2. Source: RFC 9113; its frames, windows, settings and states are h2's affair."""
+"""HTTP/2. Source: RFC 9113; h2 handles frames, windows, settings and states."""
 
 import asyncio
 import logging
@@ -44,10 +44,11 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 
 _LOG = logging.getLogger(__name__)
 
-# Clients queue silently for what is beyond: an application that would rather refuse has to know.
+# Clients silently queue requests above this limit, so an application that wants to refuse excess
+# requests has to use a lower limit.
 MAX_CONCURRENT_STREAMS = 1024
 
-# What comes in is checked, but here, since most heads are like others; what goes out is right.
+# Received headers are validated here with a cache, because most are the same. Sent ones are valid.
 _CONFIGURATION = H2Configuration(
     client_side=False,
     header_encoding=None,
@@ -86,13 +87,13 @@ class Http2Connection(Connection):
         self.http.incoming_buffer = self._frames = _Frames(server=True)
         self.http.decoder = RequestDecoder()
         self._exchanges: dict[int, Http2Exchange] = {}
-        self._begun: list[Http2Exchange] = []  # their heads have just come
-        self._whole = 0  # frames that had come when the deadline was set
+        self._new_exchanges: list[Http2Exchange] = []  # with headers from the current read
+        self._whole = 0  # the number of complete frames when the deadline was set
 
-    # --- What happens to the connection
+    # --- Connection events
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Send the settings and the flow-control window."""
         super().connection_made(transport)
         self.http.initiate_connection()
         self.http.increment_flow_control_window(WINDOW - self.http.inbound_flow_control_window)
@@ -104,21 +105,21 @@ class Http2Connection(Connection):
                 if handle := self._handlers.get(type(event)):
                     handle(self, event)
             self._watch()
-        except ProtocolError:  # of which h2 has told the client
-            _LOG.debug("closing a connection that broke the protocol", exc_info=True)
+        except ProtocolError:  # h2 has already reported it to the client
+            _LOG.debug("closing a connection after a protocol error", exc_info=True)
             self._close()
             return
         except Exception:  # noqa: BLE001 - h2 raises more than its own errors
-            _LOG.debug("closing a connection that sent nonsense", exc_info=True)
+            _LOG.debug("closing a connection that sent malformed data", exc_info=True)
             self._end_connection(ErrorCodes.PROTOCOL_ERROR)
             return
-        begun, self._begun = self._begun, []
-        for exchange in begun:  # of which the whole request may be there by now
+        exchanges, self._new_exchanges = self._new_exchanges, []
+        for exchange in exchanges:  # now, because more of each request may have arrived
             if exchange.number in self._exchanges and not self.is_closing:
                 self._serve(exchange)
 
     def _watch(self) -> None:
-        """What is begun of a frame, or of a head in several, has to come to its end."""
+        """Set a deadline for the end of an incomplete frame, or of headers in several frames."""
         if self._frames.next_is_too_large():
             self._end_connection(ErrorCodes.FRAME_SIZE_ERROR)
         elif self._frames.are_in_the_middle():
@@ -128,7 +129,7 @@ class Http2Connection(Connection):
         elif self._deadline is not None:
             self._expect(None)
 
-    # --- What comes
+    # --- Received frames
 
     def _open(self, event: RequestReceived) -> None:
         if len(self._exchanges) >= MAX_CONCURRENT_STREAMS:
@@ -141,13 +142,13 @@ class Http2Connection(Connection):
             return
         exchange = Http2Exchange(self, event.stream_id, head)
         self._exchanges[exchange.number] = exchange
-        self._begun.append(exchange)
+        self._new_exchanges.append(exchange)
 
     def _take_data(self, event: DataReceived) -> None:
         exchange, size = self._exchanges.get(event.stream_id), event.flow_controlled_length
         if exchange is not None:
             exchange.body.take(event.data)
-            size -= len(event.data)  # but the padding, nobody keeps
+            size -= len(event.data)  # only the padding is released immediately
         if size:
             self.give_back(event.stream_id, size)
 
@@ -159,13 +160,13 @@ class Http2Connection(Connection):
         self._drop(event.stream_id)
 
     def _refuse(self, number: int, code: ErrorCodes) -> None:
-        """End a stream alone: what is malformed says nothing against the others (section 8.1.1)."""
-        with suppress(ProtocolError):  # it is closed
+        """Reset one stream. A malformed request does not affect other streams (section 8.1.1)."""
+        with suppress(ProtocolError):  # the stream is already closed
             self.http.reset_stream(number, code)
         self._drop(number)
 
     def _drop(self, number: int) -> None:
-        """Nobody waits for what is served on a stream."""
+        """Cancel the request on a stream that the client no longer waits for."""
         if exchange := self._exchanges.get(number):
             if task := self._tasks.get(exchange):
                 task.cancel()
@@ -181,7 +182,7 @@ class Http2Connection(Connection):
     def _check_trailers(self, event: TrailersReceived) -> None:
         try:
             for _ in validate_headers(event.headers, _TRAILERS):
-                pass  # it checks while it is read
+                pass  # the generator validates while it is consumed
         except ProtocolError:
             self._refuse(event.stream_id, ErrorCodes.PROTOCOL_ERROR)
 
@@ -202,10 +203,10 @@ class Http2Connection(Connection):
         ConnectionTerminated: _go,
     }
 
-    # --- What goes
+    # --- Sent frames
 
     def _end_connection(self, code: ErrorCodes) -> None:
-        with suppress(ProtocolError):  # it has ended
+        with suppress(ProtocolError):  # the connection has already ended
             self.http.close_connection(code)
         self._close()
 
@@ -215,13 +216,13 @@ class Http2Connection(Connection):
         exchange.close()
 
     def give_back(self, number: int, size: int) -> None:
-        """Bytes that had come are not kept any more: as many others may come."""
-        with suppress(ProtocolError):  # it is closed
+        """Extend the client's flow-control window by released bytes."""
+        with suppress(ProtocolError):  # the stream is already closed
             self.http.acknowledge_received_data(size, number)
         self.flush()
 
     def write(self, data: bytes) -> None:
-        """Send at the end of this turn, behind what h2 has said by now."""
+        """Send data at the end of this turn, after h2's pending frames."""
         super().write(self.http.data_to_send() + data)
 
     def _flush(self) -> None:
@@ -242,11 +243,15 @@ class Http2Exchange(Exchange):
         self._http = connection.http
 
     def is_clear(self) -> bool:
-        """Whether the connection takes more. Raises `ClientGoneError`."""
+        """Return whether the connection can send more."""
         return self._connection.is_clear
 
     def room(self) -> int:
-        """How many bytes of a body can be sent at once. Raises `ClientGoneError`."""
+        """Return how many bytes of a body can be sent immediately.
+
+        Raises:
+            ClientGoneError: the stream is closed.
+        """
         if not self._connection.is_clear:
             return 0
         try:
@@ -256,17 +261,17 @@ class Http2Exchange(Exchange):
         return min(window, self._http.max_outbound_frame_size)
 
     def put_head(self, status: int, headers: Headers, *, end: bool) -> None:
-        """Send the head, and end the response if that is all of it."""
+        """Send the headers, and end the response if `end` is true."""
         self._put_headers(((":status", str(status)), *headers), end=end)
 
     def put_data(self, data: bytes) -> None:
-        """Send a part of the body, for which there is room."""
+        """Send a part of the body that fits into `room`."""
         self._put(_DATA, data, StreamInputs.SEND_DATA, end=False)
         self._http.outbound_flow_control_window -= len(data)
         self._http.streams[self.number].outbound_flow_control_window -= len(data)
 
     def put_end(self, trailers: Headers) -> None:
-        """End the response, with trailers or without."""
+        """End the response, with or without trailers."""
         if trailers:
             self._put_headers(trailers, end=True)
         else:
@@ -278,7 +283,7 @@ class Http2Exchange(Exchange):
         self._put(_HEADERS, changes + block(headers), StreamInputs.SEND_HEADERS, end=end)
 
     def _put(self, kind: int, payload: bytes, step: StreamInputs, *, end: bool) -> None:
-        """Send a frame. h2 keeps the state, but its way to make one takes three times as long."""
+        """Send a frame. h2 keeps the state, but its own method takes three times as long."""
         stream = self._http.streams.get(self.number)
         if stream is None:
             raise ClientGoneError
@@ -294,7 +299,7 @@ class Http2Exchange(Exchange):
         )
 
     def close(self) -> None:
-        """End what is left of it: one of both sides has not ended its half, and will not."""
+        """Reset the stream if one side has not ended its half."""
         self.body.drop()
         stream = self._http.streams.get(self.number)
         if stream is None or stream.closed:
@@ -305,47 +310,54 @@ class Http2Exchange(Exchange):
 
 
 class _Streams(H2Connection):
-    """h2, but that it does not count its streams for each request: 200 take as long as the call.
+    """An `H2Connection` that does not count its streams at each request.
 
-    One more than there may be would end the connection; so h2 is never told that there are too
-    many, and each that is too much is refused by itself (RFC 9113, section 5.1.2).
+    Counting 200 streams takes as long as the whole call. One stream above the limit would also end
+    the
+    connection. So h2 never sees the limit exceeded, and each excess stream is refused separately
+    (RFC
+    9113, section 5.1.2).
     """
 
     _counted = 0
 
     @property
     def open_inbound_streams(self) -> int:
-        """Room for one more, always; h2 forgets those that have ended when it counts."""
+        """Always zero. h2 removes ended streams while it counts, so it still counts sometimes."""
         if len(self.streams) >= self._counted + _UNCOUNTED:
             self._counted = super().open_inbound_streams
         return 0
 
 
 class _Frames(FrameBuffer):
-    """What has come, as frames; `whole` counts them, and a head in several as one."""
+    """The received frames; `whole` counts complete ones, with headers in several frames as one."""
 
     whole = 0
 
     def __next__(self) -> Frame:
-        found = super().__next__()
-        # RFC 9113, section 3.4: the preface of a client goes on with its settings.
-        if not self.whole and (not isinstance(found, SettingsFrame) or "ACK" in found.flags):
-            raise ProtocolError("the first frame has to have settings")
+        frame = super().__next__()
+        # RFC 9113, section 3.4: the client's preface continues with its settings.
+        if not self.whole and (not isinstance(frame, SettingsFrame) or "ACK" in frame.flags):
+            raise ProtocolError("expected settings in the first frame")
         self.whole += 1
-        return found
+        return frame
 
     def next_is_too_large(self) -> bool:
-        """Whether a frame has begun that h2 would refuse when all of it has come."""
+        """Return whether h2 would refuse the incomplete frame once it is complete."""
         return len(self._data) > 2 and int.from_bytes(self._data[:3], "big") > self.max_frame_size
 
     def are_in_the_middle(self) -> bool:
-        """Whether the preface, a frame, or a head in several frames has begun and not ended."""
+        """Return whether the preface, a frame, or headers in several frames are incomplete."""
         return bool(self._data or self._headers_buffer or self._preamble_len)
 
 
 @lru_cache(maxsize=_HEADS)
 def _checked_head(fields: Fields) -> Head:
-    """The head of a request as text. Raises `ProtocolError`."""
+    """Validate and decode the headers of a request.
+
+    Raises:
+        ProtocolError: the headers are malformed.
+    """
     checked = validate_headers(fields, _HEAD)
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in checked}
     return Head(headers[":method"], headers[":path"], headers)

@@ -1,12 +1,15 @@
-"""How many bytes are kept of requests that have not come whole."""
+"""Limits for the bytes of incomplete requests."""
 
 
 class OverloadedError(Exception):
-    """There is no room for more of what unfinished requests have sent."""
+    """The incomplete requests have used up their memory."""
 
 
 class Budget:
-    """What the requests of its owner may keep together; `shared` is what all owners may."""
+    """A limit for the bytes of an owner's incomplete requests.
+
+    `shared` limits the requests of all owners together.
+    """
 
     def __init__(self, limit: int, owner: str, shared: "Budget | None" = None) -> None:
         self._limit = limit
@@ -15,10 +18,14 @@ class Budget:
         self._kept = 0
 
     def add(self, count: int) -> None:
-        """Keep so many bytes more, or fewer. Raises `OverloadedError`, and changes nothing then."""
+        """Add bytes, or remove them if `count` is negative.
+
+        Raises:
+            OverloadedError: the limit is exceeded; then nothing has changed.
+        """
         if self._kept + count > self._limit:
             raise OverloadedError(
-                f"of unfinished requests, {self._owner} keeps {self._limit} bytes at most"
+                f"{self._owner} stores at most {self._limit} bytes of incomplete requests"
             )
         if self._shared is not None:
             self._shared.add(count)

@@ -1,4 +1,4 @@
-"""One port for both versions of HTTP: the first bytes of a connection say which it speaks."""
+"""One port for both HTTP versions: the first bytes of a connection show its version."""
 
 import asyncio
 from functools import partial
@@ -10,15 +10,15 @@ from nexus_tools.sui.localnet.http.exchange import Application
 from nexus_tools.sui.localnet.http.http2 import Http2Connection
 from nexus_tools.sui.localnet.http.memory_budget import Budget
 
-_TELLING = b"PRI"  # so begins HTTP/2, and no method of HTTP/1.1
+_HTTP2_START = b"PRI"  # the start of HTTP/2, which is not a method of HTTP/1.1
 
 
 class HttpServer:
-    """Serves an application to so many connections at most, in the event loop's thread.
+    """A server for an application with a limited number of connections, in the event loop's thread.
 
-    A client that has begun nothing, or not ended what it has begun, is dropped when it was idle for
-    so many seconds; one that speaks HTTP/2 may keep its connection without using it. So many
-    bytes are kept of requests that have not come whole, for each client and for all.
+    A client is dropped if it is idle for `idle_seconds` before its first request or in the middle
+    of one. An HTTP/2 client may keep its connection without using it. `connection_bytes` and
+    `server_bytes` limit the memory of incomplete requests, for each client and for all.
     """
 
     def __init__(
@@ -41,22 +41,26 @@ class HttpServer:
         self._emptied = asyncio.Event()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Listen, and give the port; 0 asks for a free one. Raises `port_unavailable`."""
+        """Listen and return the port. Port 0 chooses a free one.
+
+        Raises:
+            UsageError: `port_unavailable`.
+        """
         loop = asyncio.get_running_loop()
         self._admits = True
         try:
             self._server = await loop.create_server(lambda: _NewConnection(self), host, port)
         except OSError as error:
-            reason = str(error.strerror).rpartition(": ")[2]  # asyncio names the address again
+            reason = str(error.strerror).rpartition(": ")[2]  # asyncio repeats the address
             raise UsageError(
                 "port_unavailable",
-                f"{host}:{port} cannot be listened on: {reason}",
-                hint="another program may use it; choose another port, or 0 for a free one",
+                f"cannot listen on {host}:{port}: {reason}",
+                hint="choose another port, or 0 for a free one; another program may use this one",
             ) from None
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """Stop listening, and end every connection with what it has under way."""
+        """Stop listening, and abort every connection and its requests."""
         if self._server is None:
             return
         self._admits = False
@@ -71,39 +75,41 @@ class HttpServer:
 
     @property
     def connected(self) -> int:
-        """How many clients have a connection."""
+        """The number of open connections."""
         return len(self._open)
 
     def admit(self, transport: asyncio.Transport) -> bool:
-        """Let a client in, if there are not too many, and keep its place until `forget`."""
+        """Count a new connection until `forget`, or return False if there are too many."""
         if not self._admits or len(self._open) >= self._connections:
             return False
         self._open.add(transport)
         return True
 
     def budget(self) -> Budget:
-        """What a new connection may keep."""
+        """Return the memory budget of a new connection."""
         return Budget(self._connection_bytes, "a connection", self._budget)
 
     def forget(self, transport: asyncio.Transport) -> None:
-        """A connection is over, and all that was served on it."""
+        """Remove a connection that has ended with all its requests."""
         self._open.discard(transport)
         if not self._open:
             self._emptied.set()
 
 
 class _NewConnection(asyncio.Protocol):
-    """Waits for the first bytes, then gives the connection to the protocol that they begin."""
+    """A protocol that reads the first bytes and hands the connection to the right HTTP version."""
 
     def __init__(self, server: HttpServer) -> None:
         self._server = server
-        self._begun = b""
+        self._first_bytes = b""
         self._transport: asyncio.Transport
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for bytes, but not for ever, and not for too many clients."""
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one without its class
+        """Wait for the first bytes with a deadline, or abort if there are too many connections."""
+        self._transport = cast(
+            "asyncio.Transport", transport
+        )  # uvloop's transport is not a subclass
         if self._server.admit(self._transport):
             loop, seconds = asyncio.get_running_loop(), self._server.idle_seconds
             self._deadline = loop.call_later(seconds, self._transport.abort)
@@ -111,21 +117,23 @@ class _NewConnection(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Decide, as soon as the bytes tell."""
-        self._begun += data
-        if len(self._begun) < len(_TELLING) and _TELLING.startswith(self._begun):
+        """Choose the HTTP version as soon as the bytes show it."""
+        self._first_bytes += data
+        if len(self._first_bytes) < len(_HTTP2_START) and _HTTP2_START.startswith(
+            self._first_bytes
+        ):
             return
         self._take_back_deadline()
-        speaks = _spoken(self._begun)
+        protocol = _protocol_of(self._first_bytes)
         server = self._server
-        connection = speaks(server.application, server.idle_seconds, server.budget())
+        connection = protocol(server.application, server.idle_seconds, server.budget())
         connection.when_over = partial(self._server.forget, self._transport)
         self._transport.set_protocol(connection)
         connection.connection_made(self._transport)
-        connection.data_received(self._begun)
+        connection.data_received(self._first_bytes)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
-        """Forget a client that left without a word."""
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Remove a client that disconnected before its first request."""
         self._take_back_deadline()
         self._server.forget(self._transport)
 
@@ -134,11 +142,11 @@ class _NewConnection(asyncio.Protocol):
             self._deadline.cancel()
 
 
-def _spoken(begun: bytes) -> type[Connection]:
-    """The protocol of a connection that begins with these bytes."""
-    if begun.startswith(_TELLING):
+def _protocol_of(first_bytes: bytes) -> type[Connection]:
+    """Return the protocol of a connection that starts with these bytes."""
+    if first_bytes.startswith(_HTTP2_START):
         return Http2Connection
-    # Late: who speaks gRPC alone, as nearly all clients do, has no use for h11.
+    # A late import, because nearly all clients use gRPC, which does not need h11.
     from nexus_tools.sui.localnet.http.http1 import Http1Connection  # noqa: PLC0415
 
     return Http1Connection

@@ -1,4 +1,7 @@
-"""Objects in all their versions, transactions, checkpoints, events, and their indexes."""
+"""The ledger: all versions of objects, transactions, checkpoints, events, and their indexes.
+
+Begin reading with `ledger.py`; `state.py` has the tables of the database.
+"""
 
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint, epoch_gas_used
 from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State

@@ -1,4 +1,4 @@
-"""Checkpoints and their transactions, in the durable log."""
+"""Checkpoints and their transactions in the database."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,11 +37,11 @@ _TRANSACTIONS = """SELECT t.number, t.digest, t.checkpoint, data, signatures, ef
     first_transaction, timestamp_ms
     FROM transactions t JOIN checkpoints c ON c.number = t.checkpoint"""
 
-# --- Writing
+# --- Writes
 
 
 def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
-    """Append a checkpoint with all that belongs to it; only inside a commit."""
+    """Append a checkpoint with all its rows. Call it only inside a commit."""
     first = checkpoint.first_transaction
     state.write(
         "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)",
@@ -62,7 +62,7 @@ def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
 
 
 def _write_transaction(state: State, number: int, transaction: ExecutedTransaction) -> None:
-    # The objects themselves are in the log already, as what an earlier transaction wrote.
+    # The objects themselves are already in the database, as outputs of earlier transactions.
     inputs = tuple((value.id, value.version) for value in transaction.input_objects)
     state.write(
         "INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -79,12 +79,12 @@ def _write_transaction(state: State, number: int, transaction: ExecutedTransacti
 
 
 def changed_after(state: State, checkpoint: int) -> set[Address]:
-    """The objects that were changed after a checkpoint."""
+    """Return the objects that changed after a checkpoint."""
     return changed_objects(state, _first_after(state, checkpoint))
 
 
 def delete_after(state: State, checkpoint: int) -> None:
-    """Take back all that came after a checkpoint; only inside a commit."""
+    """Delete all rows after a checkpoint. Call it only inside a commit."""
     first = _first_after(state, checkpoint)
     delete_objects(state, first)
     delete_events(state, first)
@@ -93,7 +93,7 @@ def delete_after(state: State, checkpoint: int) -> None:
 
 
 def _first_after(state: State, checkpoint: int) -> int:
-    """The number of the first transaction after a checkpoint."""
+    """Return the number of the first transaction after a checkpoint."""
     row = state.row(
         "SELECT number + 1 FROM transactions WHERE checkpoint <= ? ORDER BY number DESC LIMIT 1",
         (checkpoint,),
@@ -105,19 +105,19 @@ def _first_after(state: State, checkpoint: int) -> int:
 
 
 def read_transaction(state: State, digest: bytes) -> ExecutedTransaction | None:
-    """A transaction by its digest."""
+    """Return a transaction by its digest, or None."""
     row = state.row(f"{_TRANSACTIONS} WHERE t.digest = ?", (digest,))
     return _transaction(state, row) if row else None
 
 
 def transaction_number(state: State, digest: bytes) -> int | None:
-    """How many transactions of the chain come before the one with a digest."""
+    """Return how many transactions of the chain precede the one with a digest."""
     row = state.row("SELECT number FROM transactions WHERE digest = ?", (digest,))
     return row[0] if row else None
 
 
 def read_transactions(state: State, first: int, count: int) -> tuple[ExecutedTransaction, ...]:
-    """`count` transactions from a number on, or as many as there are."""
+    """Return up to `count` transactions, starting at a number."""
     rows = state.rows(
         f"{_TRANSACTIONS} WHERE t.number >= ? AND t.number < ? ORDER BY t.number",
         (first, first + count),
@@ -128,7 +128,7 @@ def read_transactions(state: State, first: int, count: int) -> tuple[ExecutedTra
 def _transaction(state: State, row: Sequence[Any]) -> ExecutedTransaction:
     number, digest, checkpoint, data, signatures, effects, inputs, first, timestamp_ms = row
     if transaction_digest(data) != digest:
-        raise damaged(state.path, f"transaction {number} does not have its digest")
+        raise damaged(state.path, f"transaction {number} does not match its digest")
     try:
         versions = (read_object(state, *key) for key in _VERSIONS.decode(inputs))
         written = read_written(state, number)
@@ -156,7 +156,7 @@ def _transaction(state: State, row: Sequence[Any]) -> ExecutedTransaction:
 
 
 def read_checkpoint(state: State, number: int) -> Checkpoint | None:
-    """A checkpoint with its transactions."""
+    """Return a checkpoint with its transactions, or None."""
     row = state.row("SELECT digest, summary, contents FROM checkpoints WHERE number = ?", (number,))
     if row is None:
         return None
@@ -170,25 +170,25 @@ def read_checkpoint(state: State, number: int) -> Checkpoint | None:
     first = summary.network_total_transactions - count
     transactions = read_transactions(state, first, count)
     if checkpoint_digest(summary_bytes) != digest or len(transactions) != count:
-        raise damaged(state.path, f"checkpoint {number} is not whole")
+        raise damaged(state.path, f"checkpoint {number} is incomplete")
     return Checkpoint(
         Digest(digest), summary, summary_bytes, contents, contents_bytes, transactions
     )
 
 
 def read_summary(state: State, number: int) -> CheckpointSummary | None:
-    """The head of a checkpoint."""
+    """Return the summary of a checkpoint, or None."""
     row = state.row("SELECT summary FROM checkpoints WHERE number = ?", (number,))
     return CHECKPOINT_SUMMARY.decode(row[0]) if row else None
 
 
 def checkpoint_number(state: State, digest: bytes) -> int | None:
-    """The sequence number of the checkpoint with a digest."""
+    """Return the sequence number of the checkpoint with a digest, or None."""
     row = state.row("SELECT number FROM checkpoints WHERE digest = ?", (digest,))
     return row[0] if row else None
 
 
 def last_checkpoint_number(state: State) -> int | None:
-    """The sequence number of the newest checkpoint; None if there is none yet."""
+    """Return the sequence number of the latest checkpoint, or None for an empty ledger."""
     row = state.row("SELECT max(number) FROM checkpoints")
     return row[0] if row else None

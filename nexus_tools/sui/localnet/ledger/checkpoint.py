@@ -18,7 +18,7 @@ _ROUNDS = vector(u64)
 
 
 class Checkpoint(Struct, frozen=True):
-    """The head of a checkpoint, its contents and the transactions in their order."""
+    """The summary and the contents of a checkpoint, and its transactions in order."""
 
     digest: Digest
     summary: CheckpointSummary
@@ -36,7 +36,7 @@ class Checkpoint(Struct, frozen=True):
         epoch: int = 0,
         end_of_epoch: EndOfEpochData | None = None,
     ) -> Self:
-        """The checkpoint that follows `previous`; without one, genesis."""
+        """Return the checkpoint that follows `previous`, or genesis if that is None."""
         contents = CheckpointContents(
             tuple((executed.digest, executed.effects_digest) for executed in transactions),
             tuple(executed.signatures if previous else () for executed in transactions),
@@ -67,7 +67,7 @@ class Checkpoint(Struct, frozen=True):
 
     @property
     def first_transaction(self) -> int:
-        """How many transactions the chain held before this checkpoint."""
+        """The number of transactions in the chain before this checkpoint."""
         return self.summary.network_total_transactions - len(self.contents.transactions)
 
 
@@ -80,7 +80,7 @@ def _randomness_rounds(transactions: Sequence[ExecutedTransaction]) -> bytes:
 def epoch_gas_used(
     epoch: int, before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
 ) -> GasCostSummary:
-    """What all transactions of an epoch have cost, up to a checkpoint and with these behind it."""
+    """Sum up the gas costs of an epoch, up to checkpoint `before` plus these transactions."""
     total = GasCostSummary(0, 0, 0, 0)
     if before is not None and before.epoch == epoch:
         total = before.epoch_rolling_gas_cost_summary

@@ -1,16 +1,16 @@
-"""The durable log: one SQLite database, in a directory or in a temporary file, and its tables.
+"""The state: one SQLite database, in a directory or in a temporary file, and its tables.
 
-What a commit wrote into a directory survives the death of the process at any moment: the
-write-ahead log is in the hands of the operating system before `commit` returns. A power failure can
-take the last commits, never a part of one. A temporary file has no name from the moment on at which
-SQLite makes it, so nothing is left of it, however the process ends. SQLite says where it is: in
-`SQLITE_TMPDIR`, `TMPDIR`, `/var/tmp` or `/tmp`.
+A commit into a directory survives the death of the process at any moment, because the operating
+system has the write-ahead log before `commit` returns. A power failure can lose the last commits,
+but never a part of one. A temporary file has no name from the moment SQLite creates it, so nothing
+is left of it, however the process ends. SQLite creates it in `SQLITE_TMPDIR`, `TMPDIR`, `/var/tmp`
+or `/tmp`.
 
-A transaction's number counts from 0 over the whole chain. What belongs to a transaction, its events
-and the objects that it wrote, has `number << 16 | place` as its own: so the rows of one transaction
-are neighbours, the order of the rows is that of the chain, and what came after a point in it is one
-range. The third event of transaction 5 is row 5 * 65 536 + 2 = 327 682, and to go back to before
-that transaction is to delete all rows from 327 680 on.
+A transaction's number counts from 0 over the whole chain. Each event or written object of a
+transaction has the row number `number << 16 | place`. So the rows of one transaction are adjacent,
+the order of the rows is the order of the chain, and all rows after a point are one range. The third
+event of transaction 5 is row 5 * 65 536 + 2 = 327 682. A revert to before that transaction deletes
+all rows from 327 680 on.
 """
 
 import sqlite3
@@ -24,10 +24,10 @@ from nexus_tools.sui.errors import NexusError, NotNowError, ValidationError
 
 APPLICATION_ID = 0x4E784C67  # "NxLg"
 FORMAT = 2
-"""The form of the tables and of what has to be in them: since 2, 0x5 and 0xacc."""
+"""The version of the tables and their required contents: since 2 with objects 0x5 and 0xacc."""
 
 PLACE_BITS = 16
-"""Bits for the place inside a transaction: more than the 2048 objects and 1024 events allowed."""
+"""Bits for the place in a transaction, enough for the allowed 2048 objects and 1024 events."""
 
 TABLES = (
     "CREATE TABLE settings (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -46,7 +46,7 @@ TABLES = (
         signatures BLOB NOT NULL,
         effects BLOB NOT NULL,
         inputs BLOB NOT NULL)""",
-    # An object that ceased to exist has a row without bytes at the version at which it did.
+    # A removed object has a row without bytes at the version that removed it.
     """CREATE TABLE objects (
         number INTEGER PRIMARY KEY,
         id BLOB NOT NULL,
@@ -73,10 +73,10 @@ STATE_FILE_NAME = "ledger.sqlite"
 
 
 class State:
-    """The database of one network, which one process holds at a time.
+    """The database of one network, which only one process at a time can open.
 
     Every method raises `state_damaged` if the database cannot be read, `state_write_failed` if the
-    disk does not take what is written, and `state_conflict` if it contradicts what is there.
+    disk refuses a write, and `state_conflict` if a write contradicts existing rows.
     """
 
     __slots__ = ("_connection", "_translated", "path")
@@ -97,46 +97,48 @@ class State:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """The state in a directory, which is made if it is missing.
+        """Open the state in a directory, and create the directory if it is missing.
 
-        Raises `state_locked` if another process holds it, `state_format_unsupported` and
-        `state_damaged` if it is not one that this version reads.
+        Raises:
+            NotNowError: `state_locked` if another process uses it.
+            ValidationError: `state_format_unsupported`, `state_damaged`.
+            NexusError: `state_write_failed`.
         """
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise NexusError(
-                "state_write_failed", f"the directory {directory} cannot be made: {error.strerror}"
+                "state_write_failed", f"cannot create the directory {directory}: {error.strerror}"
             ) from None
         return cls(directory / STATE_FILE_NAME)
 
     def close(self) -> None:
-        """Let the database go. What was committed stays."""
+        """Close the database. Committed data remains."""
         self._connection.close()
 
-    # --- Reading
+    # --- Reads
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows that a query gives."""
+        """Return all rows of a query."""
         with self._translated:
             return self._connection.execute(statement, parameters).fetchall()
 
     def row(self, statement: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """The first row that a query gives."""
+        """Return the first row of a query, or None."""
         with self._translated:
             row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
             return row
 
     def setting(self, key: str) -> bytes | None:
-        """A value that belongs to the network as a whole."""
+        """Return a value of the network as a whole, or None."""
         row = self.row("SELECT value FROM settings WHERE key = ?", (key,))
         return None if row is None else bytes(row[0])
 
-    # --- Writing
+    # --- Writes
 
     @contextmanager
     def commit(self) -> Iterator[None]:
-        """All writes inside become durable together at its end, or none if it raises."""
+        """Commit all writes inside together at the end, or none if the block raises."""
         with self._translated:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -148,15 +150,15 @@ class State:
                 raise
 
     def write(self, statement: str, *rows: Sequence[Any]) -> None:
-        """Run a statement once for each row of parameters; only inside `commit`."""
+        """Run a statement once for each row of parameters. Call it only inside `commit`."""
         self.write_all(statement, rows)
 
     def write_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """As `write`."""
+        """Run a statement once for each row of an iterable. Call it only inside `commit`."""
         self._connection.executemany(statement, rows)
 
     def set_setting(self, key: str, value: bytes) -> None:
-        """Keep a value that belongs to the network as a whole; only inside `commit`."""
+        """Store a value of the network as a whole. Call it only inside `commit`."""
         self.write("INSERT OR REPLACE INTO settings VALUES (?, ?)", (key, value))
 
     # --- Opening
@@ -165,7 +167,7 @@ class State:
         execute = self._connection.execute
         execute("PRAGMA locking_mode = EXCLUSIVE")
         if self.path is None:
-            # What dies with the process needs no journal but for commits that raise; one in memory
+            # A temporary database needs a journal only for commits that raise. A journal in memory
             # makes a transfer a tenth cheaper than one in a second file.
             execute("PRAGMA journal_mode = MEMORY")
         else:
@@ -188,17 +190,17 @@ class State:
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (number,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
-            raise damaged(self.path, "it is another program's database")
+            raise damaged(self.path, "it is the database of another program")
         if number != FORMAT:
             raise ValidationError(
                 "state_format_unsupported",
-                f"the state in {self.path} has format {number}, this version reads {FORMAT}",
-                hint="start with a new directory, or use the version that made it",
+                f"the state in {self.path} has format {number}, but this version expects {FORMAT}",
+                hint="start with a new directory, or use the version that created this one",
             )
 
 
 class _Translation:
-    """Raises the errors of SQLite as those of the state in a file."""
+    """A context manager that turns SQLite's errors into errors of the state."""
 
     __slots__ = ("_path",)
 
@@ -220,9 +222,7 @@ class _Translation:
 
 def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
     if isinstance(error, sqlite3.IntegrityError):
-        return ValidationError(
-            "state_conflict", f"what is written contradicts what is there: {error}"
-        )
+        return ValidationError("state_conflict", f"the write contradicts existing rows: {error}")
     if not isinstance(error, sqlite3.OperationalError):
         return damaged(path, str(error))
     reason = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -230,17 +230,17 @@ def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
         return NotNowError(
             "state_locked",
             f"the state in {path} is in use by another process",
-            hint="stop the other localnet, or give this one a directory of its own",
+            hint="stop the other localnet, or use another directory for this one",
         )
-    return NexusError("state_write_failed", f"the state in {_place(path)} fails: {error}")
+    return NexusError("state_write_failed", f"cannot write the state in {_place(path)}: {error}")
 
 
 def damaged(path: Path | None, reason: str) -> ValidationError:
-    """The error for a state that is not what was written."""
+    """Return the error for a damaged state."""
     return ValidationError(
         "state_damaged",
         f"the state in {_place(path)} is damaged: {reason}",
-        hint="restore a copy of it, or start with a new directory",
+        hint="restore a copy of the state, or start with a new directory",
     )
 
 

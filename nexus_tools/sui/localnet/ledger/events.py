@@ -1,8 +1,8 @@
-"""The events of the whole chain, in order, and which of them are asked for.
+"""The events of the whole chain in order, and filters for them.
 
-A filter is a disjunction of conjunctions of predicates, each perhaps negated: `EventFilter` of
-`sui.rpc.v2`. It is applied to one event in hand (`matches`) or given to the durable log as a
-condition (`select_events`).
+A filter is a disjunction of conjunctions of predicates, each possibly negated: `EventFilter` of
+`sui.rpc.v2`. It is applied to an event in memory (`matches`) or used as a condition in the database
+(`select_events`).
 """
 
 from typing import Any, NamedTuple
@@ -25,16 +25,16 @@ Condition = tuple[str, list[Any]]
 
 
 class SentBy(Struct, frozen=True):
-    """Events of transactions that this address sent."""
+    """Events of transactions from this sender."""
 
     sender: Address
 
     def matches(self, event: Event) -> bool:
-        """Whether the event is one of them."""
+        """Return whether the event matches."""
         return event.sender == self.sender
 
     def condition(self) -> Condition:
-        """The same in the durable log."""
+        """Return the predicate as a condition in the database."""
         return "sender = ?", [self.sender]
 
 
@@ -45,18 +45,18 @@ class EmittedBy(Struct, frozen=True):
     module: str | None = None
 
     def matches(self, event: Event) -> bool:
-        """Whether the event is one of them."""
+        """Return whether the event matches."""
         return event.package == self.package and self.module in (None, event.module)
 
     def condition(self) -> Condition:
-        """The same in the durable log."""
+        """Return the predicate as a condition in the database."""
         return _all_equal({"package": self.package, "module": self.module})
 
 
 class HasType(Struct, frozen=True):
-    """Events of a type; what is None, from the right, may be anything.
+    """Events of a type; parts that are None, from the right, match anything.
 
-    `type_params` are those of exactly one instantiation, `()` included.
+    `type_params` names exactly one instantiation, also if it is `()`.
     """
 
     address: Address
@@ -65,7 +65,7 @@ class HasType(Struct, frozen=True):
     type_params: tuple[TypeTag, ...] | None = None
 
     def matches(self, event: Event) -> bool:
-        """Whether the event is one of them."""
+        """Return whether the event matches."""
         tag = event.type
         return (
             tag.address == self.address
@@ -75,7 +75,7 @@ class HasType(Struct, frozen=True):
         )
 
     def condition(self) -> Condition:
-        """The same in the durable log."""
+        """Return the predicate as a condition in the database."""
         params = None if self.type_params is None else TYPE_PARAMS.encode(self.type_params)
         return _all_equal(
             {
@@ -94,28 +94,28 @@ class EventLiteral(Struct, frozen=True):
     negated: bool = False
 
     def matches(self, event: Event) -> bool:
-        """Whether the event is one of those meant."""
+        """Return whether the event matches."""
         return self.predicate.matches(event) != self.negated
 
     def condition(self) -> Condition:
-        """The same in the durable log."""
+        """Return the literal as a condition in the database."""
         text, parameters = self.predicate.condition()
         return f"{'NOT ' if self.negated else ''}({text})", parameters
 
 
 EventFilter = tuple[tuple[EventLiteral, ...], ...]
-"""Terms of which one must hold, with all its literals."""
+"""Terms: an event passes if all literals of one term match it."""
 
 
 def matches(event_filter: EventFilter | None, event: Event) -> bool:
-    """Whether an event passes; without a filter each one does."""
+    """Return whether an event passes the filter; without a filter every event does."""
     if event_filter is None:
         return True
     return any(all(literal.matches(event) for literal in term) for term in event_filter)
 
 
 def condition(event_filter: EventFilter | None) -> Condition:
-    """The filter as a condition on a row of `events`."""
+    """Return the filter as a condition on a row of `events`."""
     if event_filter is None:
         return "1", []
     terms, parameters = [], []
@@ -127,19 +127,19 @@ def condition(event_filter: EventFilter | None) -> Condition:
 
 
 def _all_equal(columns: dict[str, Any]) -> Condition:
-    given = {name: value for name, value in columns.items() if value is not None}
-    return " AND ".join(f"{name} = ?" for name in given), list(given.values())
+    conditions = {name: value for name, value in columns.items() if value is not None}
+    return " AND ".join(f"{name} = ?" for name in conditions), list(conditions.values())
 
 
-# --- The durable log
+# --- The database
 
 _EVENT = """package, module, e.sender, type_address, type_module, type_name, type_params,
     e.contents"""
-_BEHIND_ALL = 2**63 - 1  # the largest number that SQLite knows
+_AFTER_ALL = 2**63 - 1  # the largest number that SQLite knows
 
 
 class EventPosition(NamedTuple):
-    """Where an event stands: numbers from 0; positions compare in the order of the chain."""
+    """The position of an event, counted from 0. Positions compare in the order of the chain."""
 
     checkpoint: int
     transaction: int = 0
@@ -147,7 +147,7 @@ class EventPosition(NamedTuple):
 
 
 class LedgerEvent(Struct, frozen=True):
-    """An event and where it stands."""
+    """An event and its position."""
 
     position: EventPosition
     transaction_digest: Digest
@@ -156,7 +156,7 @@ class LedgerEvent(Struct, frozen=True):
 
 
 def write_events(state: State, transaction: int, events: tuple[Event, ...]) -> None:
-    """Append the events of a transaction, named by its number; only inside a commit."""
+    """Append the events of the transaction with this number. Call it only inside a commit."""
     state.write_all(
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -177,12 +177,12 @@ def write_events(state: State, transaction: int, events: tuple[Event, ...]) -> N
 
 
 def delete_events(state: State, transaction: int) -> None:
-    """Take back the events of this transaction and all later ones; only inside a commit."""
+    """Delete the events of this and all later transactions. Call it only inside a commit."""
     state.write("DELETE FROM events WHERE number >= ?", (transaction << PLACE_BITS,))
 
 
 def read_events(state: State, transaction: int) -> tuple[Event, ...]:
-    """The events of a transaction."""
+    """Return the events of a transaction."""
     rows = state.rows(
         f"SELECT {_EVENT} FROM events e WHERE number >= ? AND number < ? ORDER BY number",  # noqa: S608
         (transaction << PLACE_BITS, transaction + 1 << PLACE_BITS),
@@ -199,9 +199,9 @@ def select_events(
     limit: int,
     descending: bool,
 ) -> list[LedgerEvent]:
-    """At most `limit` events from `start` up to, but without, `end`."""
+    """Return at most `limit` events from `start` up to, but excluding, `end`."""
     where, parameters = condition(event_filter)
-    numbers = [_number(state, start), _number(state, end) if end else _BEHIND_ALL]
+    numbers = [_number(state, start), _number(state, end) if end else _AFTER_ALL]
     rows = state.rows(
         f"""SELECT {_EVENT}, e.number, c.number, c.first_transaction, t.digest, c.timestamp_ms
             FROM events e JOIN transactions t ON t.number = e.number >> {PLACE_BITS}
@@ -214,17 +214,17 @@ def select_events(
 
 
 def _number(state: State, position: EventPosition) -> int:
-    """The number of the first row that is not before a position."""
+    """Return the number of the first row at or after a position."""
     row = state.row(
         "SELECT first_transaction FROM checkpoints WHERE number = ?",
-        (min(position.checkpoint, _BEHIND_ALL),),
+        (min(position.checkpoint, _AFTER_ALL),),
     )
-    if row is None:  # behind the last checkpoint, and so behind every event
-        return _BEHIND_ALL
-    # Behind the last transaction of its checkpoint, where a page may end, it is the first one of
-    # the next: numbers go on over the whole chain.
+    if row is None:  # after the last checkpoint, and so after every event
+        return _AFTER_ALL
+    # A position after the last transaction of a checkpoint, where a page may end, is the first one
+    # of the next checkpoint, because numbers continue over the whole chain.
     transaction: int = row[0] + position.transaction
-    return min((transaction << PLACE_BITS) + position.event, _BEHIND_ALL)
+    return min((transaction << PLACE_BITS) + position.event, _AFTER_ALL)
 
 
 def _ledger_event(row: tuple[Any, ...]) -> LedgerEvent:

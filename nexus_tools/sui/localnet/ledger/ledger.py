@@ -1,4 +1,4 @@
-"""The ledger: what exists, what happened, and how it got there."""
+"""The ledger: the current objects and the history of the chain."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -39,17 +39,16 @@ from nexus_tools.sui.types.object import MovePackage, Object
 from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 Settings = Mapping[str, bytes]
-"""Values that belong to the network as a whole, by name."""
+"""Values of the network as a whole, by name."""
 
 _RECENT_TRANSACTIONS = 64
-_LAST_NUMBER = 2**63 - 1  # the largest that the durable log knows
+_LAST_NUMBER = 2**63 - 1  # the largest integer of SQLite
 
 
 class Snapshot(Struct, frozen=True):
-    """A point of the chain to which the ledger can go back, as often as wanted.
+    """A point of the chain to which the ledger can return any number of times.
 
-    `head` is that checkpoint itself, which is then not read again, large as it may be; without it
-    a snapshot is the same.
+    `head` is the checkpoint itself, which avoids reading a large checkpoint again. It is optional.
     """
 
     checkpoint: int
@@ -60,8 +59,8 @@ class Snapshot(Struct, frozen=True):
 class Ledger:
     """Objects in all versions, transactions, checkpoints and events.
 
-    All of it is in the durable log; in memory are the indexes of the objects that exist, and what
-    was used last. A checkpoint is taken in whole or not at all.
+    The database holds all of them. The memory holds the indexes of the live objects and the most
+    recently used data. A checkpoint is applied completely or not at all.
     """
 
     __slots__ = ("_latest", "_live", "_recent", "_record", "_state")
@@ -76,9 +75,11 @@ class Ledger:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Return the ledger that is kept in a directory, or a new one there.
+        """Open the ledger stored in a directory, or create one there.
 
-        Raises as `State.open`, and `state_incomplete` if checkpoints are missing.
+        Raises:
+            NexusError: the errors of `State.open`, and `state_incomplete` if checkpoints are
+            missing.
         """
         require_database(directory, directory / STATE_FILE_NAME)
         state = State.open(directory)
@@ -89,7 +90,7 @@ class Ledger:
             raise
 
     def close(self) -> None:
-        """Let the durable log go."""
+        """Close the database."""
         self._state.close()
         if self._record is not None:
             self._record.close()
@@ -108,25 +109,29 @@ class Ledger:
             "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM transactions)"
         )
         latest = self._latest
-        expected = (
+        expected_counts = (
             (latest.number + 1, latest.summary.network_total_transactions) if latest else (0, 0)
         )
-        if rows[0] != expected:
+        if rows[0] != expected_counts:
             raise damaged(self._state.path, "checkpoints or transactions are missing")
 
     def _check_progress(self) -> None:
-        """Compare with the record, and let it catch up. Raises `state_incomplete`."""
+        """Compare the ledger with the progress record, and update the record.
+
+        Raises:
+            ValidationError: `state_incomplete`.
+        """
         record, latest = self._record, self._latest
         if record is None:
             return
-        known = record.progress
-        if known and chain.checkpoint_number(self._state, known.digest) != known.number:
-            raise record.incomplete(_end(latest, known.number))
+        recorded = record.progress
+        if recorded and chain.checkpoint_number(self._state, recorded.digest) != recorded.number:
+            raise record.incomplete(_end(latest, recorded.number))
         if latest is not None:
             record.move_forward(self._progress(latest.number, latest.digest))
 
     def _progress(self, number: int, digest: Digest) -> Progress:
-        """Return a checkpoint of this chain as the record has it."""
+        """Return a checkpoint of this chain in the form of the progress record."""
         assert self._record is not None
         if self._record.progress is not None:
             return Progress(self._record.progress.chain_id, number, digest)
@@ -137,11 +142,11 @@ class Ledger:
     # --- Objects
 
     def get(self, object_id: Address) -> Object | None:
-        """An object as it is now; None if it does not exist."""
+        """Return the current version of an object, or None if it does not exist."""
         return self._live.get(object_id)
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """An object as it was at a version; None too for the version that deleted or wrapped it."""
+        """Return an object at a version, or None if it did not exist at that version."""
         if not 0 <= version <= _LAST_NUMBER:
             return None
         return self._live.get_version(object_id, version)
@@ -154,79 +159,85 @@ class Ledger:
         after: bytes = b"",
         limit: int | None = None,
     ) -> list[Object]:
-        """Objects of an address by type, coins from the largest on, and by id.
+        """Return the objects of an address by type, coins from the largest on, and by ID.
 
-        A filter with type arguments means that type, one without means all its instantiations.
-        `after` is the `listing_place` of an object, behind which to begin.
+        A filter with type arguments matches that type; one without matches all its instantiations.
+        The list starts after the object whose `listing_place` is `after`.
         """
         return self._live.owned_by(owner, type_filter, after, limit)
 
     def children_of(
         self, parent: Address, *, after: Address | None = None, limit: int | None = None
     ) -> list[Object]:
-        """Dynamic fields of an object, in the order of their ids."""
+        """Return the dynamic fields of an object, sorted by ID."""
         return self._live.children_of(parent, after, limit)
 
     def describing(self, tag: StructTag) -> list[Object]:
-        """Objects of a type that describes a currency, whoever owns them, in the order of ids."""
+        """Return the objects of a type that describes a currency, of all owners, sorted by ID."""
         return self._live.describing(tag)
 
     def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
-        """What an address has of one type of coin."""
+        """Return an address's balance of one coin type."""
         return self._live.balances(owner).get(coin_type, CoinBalance())
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
-        """What an address has in coins and besides, by coin type."""
+        """Return an address's coins and address balances by coin type."""
         return MappingProxyType(self._live.balances(owner))
 
     def package_versions(self, original_id: Address) -> tuple[MovePackage, ...]:
-        """All versions of the package that was first published under an id, oldest first."""
+        """Return all versions of the package first published under an ID, oldest first."""
         return self._live.package_versions(original_id)
 
     # --- History
 
     @property
     def latest(self) -> Checkpoint:
-        """The newest checkpoint. Raises `genesis_missing` if there is none yet."""
+        """The latest checkpoint.
+
+        Raises:
+            NotNowError: `genesis_missing`.
+        """
         if self._latest is None:
-            raise NotNowError("genesis_missing", "the ledger is empty: it has no genesis yet")
+            raise NotNowError(
+                "genesis_missing", "the ledger is empty: it does not have a genesis yet"
+            )
         return self._latest
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no checkpoint yet."""
+        """Whether the ledger has no checkpoint yet."""
         return self._latest is None
 
     def transaction(self, digest: Digest) -> ExecutedTransaction | None:
-        """A transaction by its digest."""
-        known = self._recent.get(digest)
-        return known or chain.read_transaction(self._state, digest)
+        """Return a transaction by its digest, or None."""
+        recent = self._recent.get(digest)
+        return recent or chain.read_transaction(self._state, digest)
 
     def objects_before(self, digest: Digest) -> PastObjects | None:
-        """The objects as they were when a transaction came; None if there is none with the digest.
+        """Return the objects as they were before a transaction, or None if it does not exist.
 
-        They are read while the ledger is open and does not go back behind the transaction.
+        They can be read while the ledger is open and contains the transaction.
         """
         number = chain.transaction_number(self._state, digest)
         return None if number is None else PastObjects(self._state, number)
 
     def transactions(self, first: int, count: int) -> tuple[ExecutedTransaction, ...]:
-        """`count` transactions from the `first`th of the chain on, or as many as there are."""
+        """Return up to `count` transactions, starting at the `first`th of the chain."""
         return chain.read_transactions(self._state, min(first, _LAST_NUMBER - count), count)
 
     def checkpoint(self, number: int) -> Checkpoint | None:
-        """A checkpoint by its sequence number."""
+        """Return a checkpoint by its sequence number, or None."""
         if self._latest is not None and number == self._latest.number:
             return self._latest
         return chain.read_checkpoint(self._state, min(number, _LAST_NUMBER))
 
     def checkpoint_by_digest(self, digest: Digest) -> Checkpoint | None:
-        """A checkpoint by its digest."""
+        """Return a checkpoint by its digest, or None."""
         number = chain.checkpoint_number(self._state, digest)
         return None if number is None else self.checkpoint(number)
 
     def summary(self, number: int) -> CheckpointSummary | None:
-        """The head of a checkpoint, without its transactions."""
+        """Return the summary of a checkpoint, or None."""
         return chain.read_summary(self._state, min(number, _LAST_NUMBER))
 
     def events(
@@ -238,34 +249,38 @@ class Ledger:
         limit: int = 1000,
         descending: bool = False,
     ) -> list[LedgerEvent]:
-        """At most `limit` events that pass a filter, from `start` up to, but without, `end`.
+        """Return at most `limit` filtered events from `start` up to, but excluding, `end`.
 
-        `descending` begins with the last one before `end`.
+        `descending` starts with the last one before `end`.
         """
         return select_events(
             self._state, event_filter, start, end, limit=limit, descending=descending
         )
 
-    # --- Changing
+    # --- Changes
 
     def apply(self, checkpoint: Checkpoint, settings: Settings | None = None) -> None:
-        """Take in the next checkpoint: all of it, durably, or, if this raises, nothing.
+        """Store the next checkpoint durably and completely, or not at all if this raises.
 
-        `settings` are kept together with it. Raises `checkpoint_invalid` if it does not follow the
-        latest one, or if the objects are not those of the effects.
+        `settings` are stored in the same commit.
+
+        Raises:
+            ValidationError: `checkpoint_invalid` if the checkpoint does not follow the latest one,
+            or if
+                its objects do not match the effects.
         """
-        # What could fail comes first; taking it into memory cannot.
+        # Steps that can fail come first. The changes in memory cannot fail.
         self._check(checkpoint)
         with self._state.commit():
             chain.write_checkpoint(self._state, checkpoint)
             self._write_settings(settings)
         for transaction in checkpoint.transactions:
-            self._perform(transaction)
+            self._apply_transaction(transaction)
         self._latest = checkpoint
         if self._record is not None:
             self._record.move_forward(self._progress(checkpoint.number, checkpoint.digest))
 
-    def _perform(self, transaction: ExecutedTransaction) -> None:
+    def _apply_transaction(self, transaction: ExecutedTransaction) -> None:
         written = {value.id: value for value in transaction.output_objects}
         for object_id, change in transaction.effects.changed_objects:
             before = None
@@ -286,7 +301,7 @@ class Ledger:
             and len(checkpoint.transactions) == len(checkpoint.contents.transactions)
         )
         if not follows:
-            raise _invalid(checkpoint, "it does not follow the latest one")
+            raise _invalid(checkpoint, "it does not follow the latest checkpoint")
         for transaction in checkpoint.transactions:
             written = {
                 object_id
@@ -294,39 +309,47 @@ class Ledger:
                 if isinstance(change.output, ObjectWrite | PackageWrite)
             }
             if written != {value.id for value in transaction.output_objects}:
-                raise _invalid(checkpoint, f"objects of {transaction.digest} miss its effects")
+                raise _invalid(
+                    checkpoint, f"the objects of {transaction.digest} do not match its effects"
+                )
             for value in transaction.output_objects:
                 if isinstance(value.data, MovePackage):
-                    original_id(value.data)  # raises now, and not when half is taken in
+                    original_id(value.data)  # raises now, before anything is stored
 
-    # --- Going back
+    # --- Snapshots
 
     def snapshot(self) -> Snapshot:
-        """The point at which the chain is now; it takes no time, and keeps one checkpoint alive."""
+        """Return the current point of the chain.
+
+        This is fast, and keeps one checkpoint in memory.
+        """
         return Snapshot(self.latest.number, self.latest.digest, self.latest)
 
     def revert(self, snapshot: Snapshot, settings: Settings | None = None) -> set[Address]:
-        """Go back to a snapshot, in time proportional to what changed since.
+        """Return to a snapshot, in time proportional to the changes since.
 
-        Rows behind the snapshot are deleted, and every object that one of them was of is looked up
-        anew. With a snapshot at checkpoint 7, and since then A changed from version 3 to 5 and B
-        made: A and B are concerned; of A the newest row is version 3 again, of B there is none.
+        All later rows are deleted, and the objects of these rows are read again. For example, the
+        snapshot is at checkpoint 7, and since then A changed from version 3 to 5 and B was created.
+        A and B are affected: the latest row of A is version 3 again, and B has no row.
 
-        Gives the ids of packages that are gone. `settings` are kept together with it. Raises
-        `snapshot_gone` if the ledger has since gone back to a point before the snapshot.
+        `settings` are stored in the same commit. Return the IDs of packages that no longer exist.
+
+        Raises:
+            NotNowError: `snapshot_gone` if the ledger has since returned to a point before the
+            snapshot.
         """
         if chain.checkpoint_number(self._state, snapshot.digest) != snapshot.checkpoint:
             raise NotNowError(
                 "snapshot_gone",
-                f"the snapshot at checkpoint {snapshot.checkpoint} is gone:"
-                " the ledger went back to a point before it",
+                f"the snapshot at checkpoint {snapshot.checkpoint} no longer exists:"
+                " the ledger was reverted to an earlier point",
                 hint="take a new snapshot after a revert to an earlier one",
             )
-        # First what is durable, then what is in memory: a process that dies between finds the chain
-        # as it was at the snapshot. The record comes before the rows: it must not name a checkpoint
-        # that is gone.
-        concerned = chain.changed_after(self._state, snapshot.checkpoint)
-        gone = [value for value in map(self._live.get, concerned) if value is not None]
+        # The database changes before the memory: a process that dies in between restarts at the
+        # snapshot. The record changes before the rows, because it must not name a deleted
+        # checkpoint.
+        affected = chain.changed_after(self._state, snapshot.checkpoint)
+        outdated = [value for value in map(self._live.get, affected) if value is not None]
         if self._record is not None:
             self._record.move_back(self._progress(snapshot.checkpoint, snapshot.digest))
         with self._state.commit():
@@ -334,11 +357,11 @@ class Ledger:
             self._write_settings(settings)
         self._forget_after(snapshot.checkpoint)
         self._latest = snapshot.head or chain.read_checkpoint(self._state, snapshot.checkpoint)
-        for value in gone:
+        for value in outdated:
             self._live.change(value, None)
-        for value in read_newest(self._state, concerned):
+        for value in read_newest(self._state, affected):
             self._live.change(None, value)
-        return {value.id for value in gone if isinstance(value.data, MovePackage)}
+        return {value.id for value in outdated if isinstance(value.data, MovePackage)}
 
     def _forget_after(self, checkpoint: int) -> None:
         while self._recent and next(reversed(self._recent.values())).checkpoint > checkpoint:
@@ -347,11 +370,11 @@ class Ledger:
     # --- Settings
 
     def setting(self, key: str) -> bytes | None:
-        """A value that belongs to the network as a whole, such as the key of its faucet."""
+        """Return a value of the network as a whole, such as the key of its faucet, or None."""
         return self._state.setting(key)
 
     def set_setting(self, key: str, value: bytes) -> None:
-        """Keep a value that belongs to the network as a whole, durably."""
+        """Store a value of the network as a whole durably."""
         with self._state.commit():
             self._write_settings({key: value})
 
@@ -361,15 +384,15 @@ class Ledger:
 
 
 def _end(latest: Checkpoint | None, number: int) -> str:
-    """Return how the ledger differs from a record that names another checkpoint `number`."""
+    """Describe how the ledger differs from a record that names another checkpoint `number`."""
     if latest is None:
         return "its database has no checkpoint"
     if latest.number < number:
         return f"it ends at checkpoint {latest.number}"
-    return f"its checkpoint {number} is another one"
+    return f"its checkpoint {number} is different"
 
 
 def _invalid(checkpoint: Checkpoint, reason: str) -> ValidationError:
     return ValidationError(
-        "checkpoint_invalid", f"checkpoint {checkpoint.number} is not taken in: {reason}"
+        "checkpoint_invalid", f"checkpoint {checkpoint.number} is not valid: {reason}"
     )

@@ -1,4 +1,4 @@
-"""The objects that exist now, and the indexes by which they are found."""
+"""The live objects, and the indexes to find them."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict, defaultdict
@@ -26,9 +26,9 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 
 class CoinBalance(Struct, frozen=True):
-    """The coins of one type that an address owns: their sum, and how many they are.
+    """The sum and the number of an address's coins of one type.
 
-    `in_address` is what belongs to the address besides coins: its address balance.
+    `in_address` is the amount that belongs to the address without coins: its address balance.
     """
 
     amount: int = 0
@@ -42,10 +42,10 @@ _ADDRESS_OWNERS = (AddressOwner, ConsensusAddressOwner)
 
 
 class LiveObjects:
-    """Objects by id; by owner and by parent; balances; packages, and what describes currencies.
+    """Indexes of the live objects by ID, owner and parent, of balances, packages and currencies.
 
-    Those that were used last are in memory; others are read from the durable log, whose newest
-    versions they are. What indexes hold of each is its place: 80 bytes instead of 700.
+    The most recently used objects are in memory. Others are read from the database, which has their
+    latest versions. The index stores only the place of each object: 80 bytes instead of 700.
     """
 
     __slots__ = (
@@ -69,10 +69,10 @@ class LiveObjects:
         self._currencies: defaultdict[StructTag, set[Address]] = defaultdict(set)
         self._balances: dict[Address, dict[TypeTag, CoinBalance]] = {}
 
-    # --- Reading
+    # --- Reads
 
     def get(self, object_id: Address) -> Object | None:
-        """The object with an id, if it exists."""
+        """Return the object with an ID, or None."""
         value = self._in_memory(object_id)
         if value is None:
             value = next(read_newest(self._state, (object_id,)), None)
@@ -81,7 +81,7 @@ class LiveObjects:
         return value
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """One version of an object, which may be one of the past."""
+        """Return one version of an object, which may be a past one."""
         value = self._in_memory(object_id)
         if value is not None and value.version == version:
             return value
@@ -93,27 +93,27 @@ class LiveObjects:
     def owned_by(
         self, owner: Address, tag: StructTag | None, after: bytes, limit: int | None
     ) -> list[Object]:
-        """Objects that an address owns, from behind a place of their listing."""
+        """Return the objects that an address owns, starting after a place of their listing."""
         return self._known(self._by_owner.page(owner, tag, after, limit))
 
     def children_of(
         self, parent: Address, after: Address | None, limit: int | None
     ) -> list[Object]:
-        """Dynamic fields of an object, by id."""
+        """Return the dynamic fields of an object, sorted by ID."""
         children = self._children.get(parent, [])
         start = 0 if after is None else bisect_right(children, after)
         return self._known(islice(children, start, None if limit is None else start + limit))
 
     def describing(self, tag: StructTag) -> list[Object]:
-        """Objects of a type that describes a currency, by id, whoever owns them."""
+        """Return the objects of a type that describes a currency, of all owners, sorted by ID."""
         return self._known(sorted(self._currencies.get(tag, ())))
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
-        """What an address has in coins and besides, by coin type."""
+        """Return an address's coins and address balances by coin type."""
         return self._balances.get(owner, {})
 
     def package_versions(self, original_id: Address) -> tuple[MovePackage, ...]:
-        """All versions of the package that was first published under an id, oldest first."""
+        """Return all versions of the package first published under an ID, oldest first."""
         versions = self._package_versions.get(original_id, {})
         return tuple(versions[version] for version in sorted(versions))
 
@@ -121,10 +121,13 @@ class LiveObjects:
         values = (self.get(object_id) for object_id in ids)  # type: ignore[arg-type]  # equal bytes
         return [value for value in values if value is not None]
 
-    # --- Changing
+    # --- Changes
 
     def change(self, before: Object | None, after: Object | None) -> None:
-        """Take in the next version of an object, which may begin (no `before`) or end."""
+        """Store the next version of an object.
+
+        Without `before` the object is new; without `after` it ends.
+        """
         if before is not None and after is not None and _is_same_but_for_contents(before, after):
             self._replace(before, after)
             return
@@ -134,7 +137,7 @@ class LiveObjects:
             self._add_object(after)
 
     def _keep(self, value: Object) -> None:
-        """Have it in memory, in place of the one that nobody has used for the longest time."""
+        """Keep the object in memory, and drop the least recently used one if there are too many."""
         self._recent[value.id] = value
         self._recent.move_to_end(value.id)
         if len(self._recent) > _IN_MEMORY:
@@ -156,19 +159,19 @@ class LiveObjects:
         self._count(value, 1)
 
     def _replace(self, before: Object, value: Object) -> None:
-        """Take in the next version of an object that is where it was, though perhaps worth less."""
+        """Store the next version of an object with the same type and owner."""
         self._keep(value)
         owner = value.owner
         if isinstance(owner, _ADDRESS_OWNERS):
             assert isinstance(before.data, MoveObject)
             assert isinstance(value.data, MoveObject)
-            if not is_coin(value.data.type):  # its place is its id
+            if not is_coin(value.data.type):  # its place is its ID, which has not changed
                 return
             self._by_owner.remove(owner.address, value.data.type, place_of(before.data))
             self._by_owner.add(owner.address, value.data.type, place_of(value.data))
-            # A coin's place says its balance, for listings begin with the largest.
-            gained = coin_balance(value.data) - coin_balance(before.data)
-            self._add(owner.address, value.data.type.type_params[0], gained)
+            # A coin's place contains its balance, because listings start with the largest.
+            difference = coin_balance(value.data) - coin_balance(before.data)
+            self._add(owner.address, value.data.type.type_params[0], difference)
         else:
             self._count(before, -1)
             self._count(value, 1)
@@ -202,7 +205,7 @@ class LiveObjects:
             del self._package_versions[original]
 
     def _count(self, value: Object, sign: int) -> None:
-        """Add or take away what an object is worth, if it is a coin or an address balance."""
+        """Add or subtract an object's amount, if it is a coin or an address balance."""
         data, owner = value.data, value.owner
         if isinstance(owner, _ADDRESS_OWNERS):
             if isinstance(data, MoveObject) and is_coin(data.type):
@@ -222,12 +225,12 @@ class LiveObjects:
         in_address: int = 0,
     ) -> None:
         balances = self._balances.setdefault(owner, {})
-        known = balances.get(coin_type, _NOTHING)
-        changed = CoinBalance(
-            known.amount + amount, known.coins + coins, known.in_address + in_address
+        previous = balances.get(coin_type, _NOTHING)
+        balance = CoinBalance(
+            previous.amount + amount, previous.coins + coins, previous.in_address + in_address
         )
-        if changed.coins or changed.in_address:
-            balances[coin_type] = changed
+        if balance.coins or balance.in_address:
+            balances[coin_type] = balance
         else:
             balances.pop(coin_type, None)
         if not balances:
@@ -235,7 +238,7 @@ class LiveObjects:
 
 
 def _is_same_but_for_contents(first: Object, second: Object) -> bool:
-    """Whether two versions of an object have the same type and the same owner."""
+    """Return whether two versions of an object have the same type and the same owner."""
     return (
         isinstance(first.data, MoveObject)
         and isinstance(second.data, MoveObject)
@@ -245,5 +248,5 @@ def _is_same_but_for_contents(first: Object, second: Object) -> bool:
 
 
 def _describes_currency(tag: StructTag) -> bool:
-    """Whether it is `CoinMetadata`, `TreasuryCap` or another of 0x2::coin that is no coin."""
+    """Return whether it is `CoinMetadata`, `TreasuryCap` or another non-coin type of 0x2::coin."""
     return tag.module == "coin" and tag.address == SUI_FRAMEWORK and not is_coin(tag)

@@ -1,7 +1,7 @@
 """An index of objects: owner -> type -> places in ascending order.
 
-Objects are listed as a real node lists them: by type, coins of a type from the largest to the
-smallest, and by id. Source: `OwnerIndexKey` in `sui-core/src/rpc_index.rs`.
+Objects are listed in the order of a real node: by type, coins of a type from the largest to the
+smallest, and by ID. Source: `OwnerIndexKey` in `sui-core/src/rpc_index.rs`.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -32,10 +32,10 @@ _PRIMITIVES = {
 
 
 def place_of(data: MoveObject) -> bytes:
-    """The place of an object among those of its type; it ends with the id.
+    """Return the sort key of an object among those of its type, which ends with the ID.
 
-    The place of a coin of 7 begins with fffffffffffffff8, that of a coin of 5 with
-    fffffffffffffffa: the larger comes first.
+    The key of a coin of 7 starts with fffffffffffffff8, the key of a coin of 5 with
+    fffffffffffffffa, so the larger coin comes first.
     """
     if not is_coin(data.type):
         return data.id
@@ -43,15 +43,15 @@ def place_of(data: MoveObject) -> bytes:
 
 
 def listing_place(data: MoveObject) -> bytes:
-    """The place of an object among those of all types."""
+    """Return the sort key of an object among those of all types."""
     return type_order(data.type) + place_of(data)
 
 
 @lru_cache(maxsize=1024)
 def type_order(tag: TypeTag) -> bytes:
-    """What types are ordered by: their form as a key of the database of real nodes.
+    """Return the sort key of a type, which is its database key on real nodes.
 
-    That is bincode with integers of fixed size, big-endian.
+    The format is bincode with integers of fixed size, big-endian.
     """
     if not isinstance(tag, StructTag):
         return _order_of(tag)
@@ -76,7 +76,7 @@ def _text(text: str) -> bytes:
 class ObjectIndex:
     """The objects that addresses own.
 
-    A page that begins behind a place stays right whatever happens to the objects before it.
+    A page that starts after a place stays correct, whatever happens to the objects before it.
     """
 
     __slots__ = ("_places",)
@@ -85,11 +85,11 @@ class ObjectIndex:
         self._places: dict[Address, dict[StructTag, list[bytes]]] = {}
 
     def add(self, owner: Address, tag: StructTag, place: bytes) -> None:
-        """Take an object in."""
+        """Add an object."""
         insort(self._places.setdefault(owner, {}).setdefault(tag, []), place)
 
     def remove(self, owner: Address, tag: StructTag, place: bytes) -> None:
-        """Take an object out that is in."""
+        """Remove an object that the index contains."""
         types = self._places[owner]
         places = types[tag]
         del places[bisect_left(places, place)]
@@ -101,27 +101,29 @@ class ObjectIndex:
     def page(
         self, owner: Address, type_filter: StructTag | None, after: bytes, limit: int | None
     ) -> Iterator[bytes]:
-        """The ids of at most `limit` objects behind a place of the listing.
+        """Return the IDs of at most `limit` objects after a place of the listing.
 
-        A filter with type arguments means that type, one without means all its instantiations.
+        A filter with type arguments matches that type; one without matches all its instantiations.
         """
         types = self._places.get(owner, {})
-        wanted = sorted((type_order(tag), tag) for tag in types if is_instance(tag, type_filter))
-        runs = (_after(types[tag], order, after) for order, tag in wanted)
+        matching_types = sorted(
+            (type_order(tag), tag) for tag in types if is_instance(tag, type_filter)
+        )
+        runs = (_after(types[tag], order, after) for order, tag in matching_types)
         return (place[-ADDRESS_LENGTH:] for place in islice(chain.from_iterable(runs), limit))
 
 
 def is_instance(tag: StructTag, type_filter: StructTag | None) -> bool:
-    """Whether a type passes a filter."""
+    """Return whether a type passes a filter."""
     if type_filter is None or tag == type_filter:
         return True
     return not type_filter.type_params and (tag.datatype == type_filter.datatype)
 
 
 def _after(places: list[bytes], order: bytes, after: bytes) -> Iterable[bytes]:
-    """The places of one type behind a place of the listing."""
-    # No order is the beginning of another one, for each says its lengths: this is a place of the
-    # type.
+    """Return the places of one type after a place of the listing."""
+    # No type's key is a prefix of another type's key, because the keys contain their lengths. So
+    # `after` is a place of this type.
     if after.startswith(order):
         return islice(places, bisect_right(places, after[len(order) :]), None)
     return places if after < order else ()

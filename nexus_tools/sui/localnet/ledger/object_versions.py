@@ -1,7 +1,7 @@
-"""All versions of all objects, in the durable log.
+"""All versions of all objects in the database.
 
-The versions of an id only ever grow, also where an object is gone in between: a dynamic field comes
-back with the version of its parent, which every change of its fields raises.
+The versions of an ID only ever grow, even if the object does not exist in between. A dynamic field
+that reappears has the version of its parent, which every change of its fields raises.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from nexus_tools.sui.types.object import OBJECT, Object
 
 
 def write_objects(state: State, number: int, transaction: ExecutedTransaction) -> None:
-    """Append what the `number`th transaction did to objects; only inside a commit."""
+    """Append the `number`th transaction's changes of objects. Call it only inside a commit."""
     rows = _object_rows(number << PLACE_BITS, transaction)
     state.write_all("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
 
@@ -48,25 +48,25 @@ def _output_digests(effects: TransactionEffects) -> dict[Address, Digest]:
 
 
 def removed_objects(effects: TransactionEffects) -> Iterator[Address]:
-    """The objects that a transaction deleted or wrapped."""
+    """Yield the objects that a transaction deleted or wrapped."""
     for object_id, change in effects.changed_objects:
         if isinstance(change.input, InputState) and isinstance(change.output, Absent):
             yield object_id
 
 
 def changed_objects(state: State, number: int) -> set[Address]:
-    """The objects that transactions changed from the `number`th on."""
+    """Return the objects that changed in the `number`th transaction or later."""
     rows = state.rows("SELECT id FROM objects WHERE number >= ?", (number << PLACE_BITS,))
     return {Address(row[0]) for row in rows}
 
 
 def delete_objects(state: State, number: int) -> None:
-    """Take back what transactions did from the `number`th on; only inside a commit."""
+    """Delete the rows of the `number`th and later transactions. Call it only inside a commit."""
     state.write("DELETE FROM objects WHERE number >= ?", (number << PLACE_BITS,))
 
 
 def read_object(state: State, object_id: Address, version: int) -> Object | None:
-    """One version of an object; None if there is none, or it did not exist at that version."""
+    """Return one version of an object, or None if it did not exist at that version."""
     return _first(
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND version = ?",
@@ -75,7 +75,7 @@ def read_object(state: State, object_id: Address, version: int) -> Object | None
 
 
 def read_before(state: State, object_id: Address, number: int) -> Object | None:
-    """An object as it was before the `number`th transaction; None if it did not exist then."""
+    """Return an object as it was before the `number`th transaction, or None."""
     return _first(
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND number < ?"
@@ -87,7 +87,7 @@ def read_before(state: State, object_id: Address, number: int) -> Object | None:
 def read_version_before(
     state: State, object_id: Address, version: int, number: int
 ) -> Object | None:
-    """One version of an object, if a transaction before the `number`th one made it."""
+    """Return one version of an object, if a transaction before the `number`th wrote it."""
     return _first(
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND version = ? AND number < ?",
@@ -96,7 +96,7 @@ def read_version_before(
 
 
 def read_newest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
-    """The newest version of each of these objects that still exists."""
+    """Yield the latest version of each of these objects that still exists."""
     newest = "SELECT digest, bytes FROM objects WHERE id = ? ORDER BY version DESC LIMIT 1"
     for object_id in object_ids:
         value = _first(state, newest, (object_id,))
@@ -105,13 +105,13 @@ def read_newest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]
 
 
 def read_live(state: State) -> Iterator[Object]:
-    """All objects that exist, in their newest version."""
+    """Yield all objects that exist, in their latest version."""
     # SQLite takes the other columns from the row with the maximum.
     return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
 
 
 def read_written(state: State, number: int) -> dict[bytes, Object]:
-    """What the `number`th transaction wrote, by its bytes."""
+    """Return the objects that the `number`th transaction wrote, by their BCS bytes."""
     rows = state.rows(
         "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
         (number << PLACE_BITS, number + 1 << PLACE_BITS),
@@ -131,20 +131,20 @@ def _all(state: State, query: str, parameters: tuple[Any, ...]) -> Iterator[Obje
 
 def _object(state: State, digest: bytes, data: bytes) -> Object:
     if object_digest(data) != digest:
-        raise damaged(state.path, "an object does not have its digest")
+        raise damaged(state.path, "an object does not match its digest")
     try:
         return OBJECT.decode(data)
     except BcsError as error:
-        raise damaged(state.path, f"an object cannot be read: {error}") from error
+        raise damaged(state.path, f"cannot decode an object: {error}") from error
 
 
 # --- The past
 
 
 class PastObjects:
-    """The objects before the `number`th transaction of the chain, as it found them.
+    """The objects as they were before the `number`th transaction of the chain.
 
-    What was read is kept, so that it is the same `Object` each time.
+    Objects are cached, so that each read returns the same `Object`.
     """
 
     __slots__ = ("_known", "_number", "_state")
@@ -155,11 +155,11 @@ class PastObjects:
         self._known: dict[Address, Object | None] = {}
 
     def get(self, object_id: Address) -> Object | None:
-        """The object as it was; None if it did not exist then."""
+        """Return the object as it was, or None if it did not exist then."""
         if object_id not in self._known:
             self._known[object_id] = read_before(self._state, object_id, self._number)
         return self._known[object_id]
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """The object as it was at a version that it had by then."""
+        """Return the object at a version that it had reached by then, or None."""
         return read_version_before(self._state, object_id, version, self._number)

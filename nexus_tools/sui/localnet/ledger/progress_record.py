@@ -1,7 +1,7 @@
-"""The progress record: a small file beside the ledger with its chain and its last checkpoint.
+"""The progress record: a small file next to the ledger with its chain and its latest checkpoint.
 
-SQLite recovers a damaged write-ahead log up to its last intact commit, and it takes an empty file
-for a new database. Both look like a valid but older state. The record tells that checkpoints are
+SQLite recovers a damaged write-ahead log up to its last intact commit, and it treats an empty file
+as a new database. Both look like a valid but older state. The record shows that checkpoints are
 missing.
 
 The record never names a checkpoint that the ledger lacks: it moves forward after a commit, and
@@ -31,7 +31,7 @@ RECORD_FILE_NAME = "ledger.checkpoint"
 
 
 class Progress(Struct, frozen=True):
-    """The chain, by the digest of its genesis, and a checkpoint of it."""
+    """A checkpoint of a chain, which is identified by the digest of its genesis."""
 
     chain_id: Digest
     number: int
@@ -43,15 +43,21 @@ class Progress(Struct, frozen=True):
 
     @classmethod
     def decode(cls, text: str) -> Self:
-        """Read what `encode` wrote. Raises `ValueError` or `digest_invalid`."""
+        """Parse the output of `encode`.
+
+        Raises:
+            ValueError: the text has another form.
+            ValidationError: `digest_invalid`.
+        """
         number, digest, chain_id = text.split()
         return cls(Digest(bytes.fromhex(chain_id)), int(number), Digest(bytes.fromhex(digest)))
 
 
 class ProgressRecord:
-    """The record in the directory of a state, for the process that holds the state.
+    """The record in the directory of a state, for the process that has the state open.
 
-    Raises `state_damaged` if the file has another form.
+    Raises:
+        ValidationError: `state_damaged` if the file has another form.
     """
 
     __slots__ = ("_descriptor", "path", "progress")
@@ -68,7 +74,7 @@ class ProgressRecord:
             self._descriptor = None
 
     def incomplete(self, finding: str) -> ValidationError:
-        """Return the error for a ledger that lacks checkpoints which it had."""
+        """Return the error for a ledger that has lost checkpoints."""
         assert self.progress is not None
         return ValidationError(
             "state_incomplete",
@@ -79,19 +85,21 @@ class ProgressRecord:
         )
 
     def move_forward(self, progress: Progress) -> None:
-        """Name a checkpoint that is committed.
+        """Record a committed checkpoint.
 
-        If the disk fails, the record stays behind, which is harmless: the checkpoint is safe.
+        If the disk fails, the record stays behind, which is harmless because the checkpoint is
+        safe.
         """
         try:
             self._write(progress)
         except OSError as error:
-            _LOG.warning("%s is not updated: %s", self.path, error)
+            _LOG.warning("cannot update %s: %s", self.path, error)
 
     def move_back(self, progress: Progress) -> None:
-        """Name an earlier checkpoint, before the later ones are deleted.
+        """Record an earlier checkpoint, before the later ones are deleted.
 
-        Raises `state_write_failed`.
+        Raises:
+            NexusError: `state_write_failed`.
         """
         try:
             self._write(progress)
@@ -101,7 +109,7 @@ class ProgressRecord:
             ) from None
 
     def _write(self, progress: Progress) -> None:
-        """Replace the line in place; the first one comes with the file, as a whole."""
+        """Replace the line in place. The first line is written together with the file."""
         if self._descriptor is None:
             if self.progress is None:
                 write_private(self.path, progress.encode())
@@ -110,7 +118,7 @@ class ProgressRecord:
         self.progress = progress
 
     def _read(self) -> Progress | None:
-        """Return what the file says, or None if there is no file."""
+        """Return the recorded progress, or None if the file does not exist."""
         try:
             return Progress.decode(self.path.read_text(encoding="ascii"))
         except (FileNotFoundError, NotADirectoryError):
@@ -129,9 +137,10 @@ class ProgressRecord:
 
 
 def require_database(directory: Path, file: Path) -> None:
-    """Refuse a database that was lost or emptied, before SQLite makes a new one.
+    """Refuse a lost or emptied database before SQLite creates a new one.
 
-    Raises `state_incomplete` and `state_damaged`.
+    Raises:
+        ValidationError: `state_incomplete`, `state_damaged`.
     """
     if file.exists() and file.stat().st_size:
         return
@@ -141,7 +150,10 @@ def require_database(directory: Path, file: Path) -> None:
 
 
 def delete_state(directory: Path) -> None:
-    """Delete the state in a directory; the record first, which must not outlive its database."""
+    """Delete the state in a directory.
+
+    The record is deleted first, because it must not outlive the database.
+    """
     (directory / RECORD_FILE_NAME).unlink(missing_ok=True)
     for file in directory.glob(f"{STATE_FILE_NAME}*"):
         file.unlink()

@@ -1,4 +1,4 @@
-"""A transaction with what it did, to objects and to the money of each owner.
+"""An executed transaction with its effects on objects and balances.
 
 Source of balance changes: `sui-types/src/balance_change.rs`.
 """
@@ -33,10 +33,10 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, TypeTag
 
 
 class BalanceChange(Struct, frozen=True):
-    """By how much an owner's money of one type grew or, if negative, shrank.
+    """The increase or, if negative, decrease of an owner's funds of one coin type.
 
-    It may be in coins or in the owner's address balance. `amount` is in the coin's smallest unit:
-    MIST for SUI.
+    The funds are in coins or in the owner's address balance. `amount` is in the coin's smallest
+    unit, which is MIST for SUI.
     """
 
     address: Address
@@ -49,12 +49,13 @@ def balance_changes(
     outputs: Iterable[Object],
     accumulators: Iterable[AccumulatorWrite] = (),
 ) -> tuple[BalanceChange, ...]:
-    """The changes between the objects before a transaction and those after it.
+    """Return the differences between the objects before and after a transaction.
 
-    `accumulators` are what the effects say of address balances. The changes are sorted by owner
-    and type; what did not change in sum is left out. A coin that was only read must be in neither.
+    `accumulators` are the changes of address balances in the effects. The result is sorted by owner
+    and type, without sums of zero. A coin that was only read must be in neither collection.
 
-    Ann's coin of 20 is written as 17, 1 of it in a coin for Bob: Ann has -3, gas included, Bob +1.
+    If Ann's coin of 20 is written as 17, and 1 of it as a coin for Bob, Ann has -3 with gas and Bob
+    +1.
     """
     amounts: defaultdict[tuple[Address, TypeTag], int] = defaultdict(int)
     for sign, objects in ((-1, inputs), (1, outputs)):
@@ -74,7 +75,7 @@ def balance_changes(
 
 
 def _coin_owner(value: Object) -> Address | None:
-    """The address or object that owns the coin; None if this is no coin, or nobody's."""
+    """Return the address or object that owns the coin, or None for other objects and owners."""
     if not is_coin(value.type):
         return None
     if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
@@ -86,31 +87,31 @@ def _coin_owner(value: Object) -> Address | None:
 
 
 class Execution(Protocol):
-    """What whoever executes a transaction says of it."""
+    """The result of an execution, as the ledger needs it."""
 
     @property
     def effects(self) -> TransactionEffects:
-        """What it did."""
+        """The effects."""
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What it emitted."""
+        """The emitted events."""
 
     @property
     def written(self) -> Mapping[Address, Object]:
-        """The objects that it wrote."""
+        """The written objects."""
 
     @property
     def written_bytes(self) -> Mapping[Address, bytes]:
-        """The same as BCS, in the same order."""
+        """The written objects as BCS, in the same order."""
 
     @property
     def input_objects(self) -> tuple[Object, ...]:
-        """The objects that it read or changed, as they were."""
+        """The read or changed objects in their earlier versions."""
 
 
 class Place(Struct, frozen=True):
-    """A place in the chain: checkpoint, its time, and how many transactions in it come before."""
+    """A position in the chain: checkpoint, its time, and the index of the transaction in it."""
 
     checkpoint: int
     timestamp_ms: int
@@ -118,11 +119,11 @@ class Place(Struct, frozen=True):
 
 
 class ExecutedTransaction(Struct, frozen=True):
-    """A transaction, its signatures, its effects and its place in the chain.
+    """A transaction, its signatures, its effects and its position in the chain.
 
     `signatures` are serialized: flag, signature, public key. `input_objects` are the versions that
-    it read or changed, `output_objects` those that it wrote, `output_bytes` the same as BCS.
-    `index_in_checkpoint` counts from 0.
+    it read or changed, `output_objects` the versions that it wrote, and `output_bytes` the same as
+    BCS. `index_in_checkpoint` counts from 0.
     """
 
     digest: Digest
@@ -149,7 +150,7 @@ class ExecutedTransaction(Struct, frozen=True):
         signatures: Iterable[bytes],
         execution: "Execution",
     ) -> Self:
-        """A transaction with what executing it gave, at a place in the chain."""
+        """Return a transaction with the result of its execution, at a position in the chain."""
         effects_bytes = execution.effects.encode()
         return cls(
             digest=execution.effects.transaction_digest,
@@ -170,14 +171,16 @@ class ExecutedTransaction(Struct, frozen=True):
 
     @property
     def balance_changes(self) -> tuple[BalanceChange, ...]:
-        """What it did to the money of each owner, gas included."""
-        changed = {
+        """The changes of each owner's funds, including gas."""
+        changed_versions = {
             (object_id, change.input.version)
             for object_id, change in self.effects.changed_objects
             if isinstance(change.input, InputState)
         }
-        # Inputs that were only read are not written again: they would seem to be spent.
-        before = (value for value in self.input_objects if (value.id, value.version) in changed)
+        # Inputs that were only read have no output, so they would look like spent coins.
+        before = (
+            value for value in self.input_objects if (value.id, value.version) in changed_versions
+        )
         accumulators = (
             change.output
             for _, change in self.effects.changed_objects

@@ -1,4 +1,7 @@
-"""Unit tests of Move packages, run in the localnet's VM: no framework sources are needed."""
+"""Unit tests of Move packages, run in the localnet's VM without framework sources.
+
+Start with `build.py`, which compiles a package with its tests, and `runner.py`, which runs them.
+"""
 
 from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import MoveTest
 from nexus_tools.sui.localnet.move_test.compilation.build import MoveTestBuild, build_tests

@@ -1,4 +1,4 @@
-"""One call of a test function, with objects of its own and an end."""
+"""The call of a test function, with separate objects and a time limit."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -13,13 +13,13 @@ from nexus_tools.sui.localnet.natives import NativeGas, UnsupportedNative
 from nexus_tools.sui.localnet.vm import Context, Function, Machine, Meter, MoveFailure, Value
 from nexus_tools.sui.types.address import Address
 
-# Natives have a budget of their own, which no test is to use up: its limit is for instructions.
+# Natives have a separate budget, which no test should use up. A test's limit is for instructions.
 _NATIVE_BUDGET = 10**12
 _CHECK_S = 0.05
 
 
 class TestCall(Struct, frozen=True):
-    """How a call ended; no failure means that it returned."""
+    """The result of a call; without a failure, the function returned."""
 
     __test__ = False
 
@@ -29,7 +29,7 @@ class TestCall(Struct, frozen=True):
 
 
 class TestCaller:
-    """Calls the tests of one machine, each for at most `timeout_s`."""
+    """Calls the tests of one machine, each for at most `timeout_s` seconds."""
 
     __test__ = False
 
@@ -38,12 +38,12 @@ class TestCaller:
         self._timeout_s = timeout_s
 
     def function(self, module: tuple[bytes, str], name: str) -> Function | None:
-        """A function of a module, by address and name."""
+        """Return a function of a module, which is given by address and name."""
         address, module_name = module
         return self._machine.types.function(Address(address), module_name, name)
 
     def call(self, function: Function, arguments: Sequence[Value], gas_limit: int) -> TestCall:
-        """Call a test for at most `gas_limit` units; the arguments stay as they are."""
+        """Call a test with at most `gas_limit` units; the arguments are copied."""
         meter = Meter(gas_limit)
         scenario = Scenario(self._machine, NativeGas(_NATIVE_BUDGET))
         context = Context(self._machine.types, meter, scenario.runtime)
@@ -58,23 +58,23 @@ class TestCaller:
 
 @contextmanager
 def _deadline(meter: Meter, timeout_s: float) -> Iterator[Event]:
-    """Take all units away after some time; the event says that this was done."""
-    done, expired = Event(), Event()
+    """Empty the meter after some time; the event is set when that happens."""
+    ended, expired = Event(), Event()
 
     def watch() -> None:
-        if done.wait(timeout_s):
+        if ended.wait(timeout_s):
             return
         expired.set()
-        # A block that is being charged may overwrite it once.
-        while not done.wait(_CHECK_S):
+        # A block that is being charged may overwrite the meter once.
+        while not ended.wait(_CHECK_S):
             meter.exhaust()
 
-    # Translated code runs in this thread and looks at nothing but its meter: so that is how another
-    # thread ends it, without a check of the time in the code.
+    # Translated code runs in this thread and checks only its meter. So another thread stops it by
+    # the meter, without time checks in the code.
     thread = Thread(target=watch, name="move-test-deadline", daemon=True)
     thread.start()
     try:
         yield expired
     finally:
-        done.set()
+        ended.set()
         thread.join()

@@ -1,4 +1,4 @@
-"""Which lines of a package its tests have passed, and how that is said: as words, JSON or LCOV."""
+"""The line coverage of a package's tests, as text, JSON or LCOV."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from nexus_tools.sui.localnet.move_test.compilation.markers import MarkedBuild, 
 
 
 class FunctionCoverage(Struct, frozen=True):
-    """A function, its line, and how often it was called."""
+    """A function, its line, and the number of its calls."""
 
     name: str
     line: int
@@ -21,9 +21,9 @@ class FunctionCoverage(Struct, frozen=True):
 
 
 class ModuleCoverage(Struct, frozen=True):
-    """How often each line of a module was passed: those on which statements begin.
+    """The number of executions of each line of a module on which a statement starts.
 
-    `unmeasured` are functions whose lines cannot be told and do not count.
+    `unmeasured` are functions whose lines cannot be determined and do not count.
     """
 
     module: str
@@ -34,19 +34,20 @@ class ModuleCoverage(Struct, frozen=True):
 
     @property
     def covered(self) -> int:
-        """How many lines were passed."""
+        """The number of executed lines."""
         return sum(1 for count in self.lines.values() if count)
 
     def missed(self) -> list[tuple[int, int]]:
-        """First and last lines of what was not passed; lines without statements do not divide.
+        """Return the first and last lines of ranges without an executed statement.
 
-        With statements on 3, 5, 6, 9 and 12, of which 6 alone was passed, 3-5 and 9-12 are missed.
+        Lines without statements do not split a range. With statements on 3, 5, 6, 9 and 12, of
+        which only 6 was executed, the ranges are 3-5 and 9-12.
         """
         ranges = []
         for is_missed, lines in groupby(sorted(self.lines), lambda line: not self.lines[line]):
             if is_missed:
-                found = list(lines)
-                ranges.append((found[0], found[-1]))
+                range_lines = list(lines)
+                ranges.append((range_lines[0], range_lines[-1]))
         return ranges
 
 
@@ -57,64 +58,67 @@ class Coverage(Struct, frozen=True):
 
     @property
     def lines(self) -> int:
-        """How many lines have statements."""
+        """The number of lines with statements."""
         return sum(len(module.lines) for module in self.modules)
 
     @property
     def covered(self) -> int:
-        """How many of them were passed."""
+        """The number of executed lines."""
         return sum(module.covered for module in self.modules)
 
 
 def coverage_of(marked: MarkedBuild, counts: Mapping[int, int]) -> Coverage:
-    """The coverage from how often each marker was passed, by number."""
+    """Return the coverage, given the number of executions of each marker."""
     bodies = [
         (path, body)
         for path, source in marked.build.sources.items()
         for body in source.bodies
         if not body.is_test_only
     ]
-    passed: dict[tuple[str, int], list[tuple[Statement, int]]] = {}
+    executed: dict[tuple[str, int], list[tuple[Statement, int]]] = {}
     for number, statement in enumerate(marked.statements):
-        place = (statement.path, statement.function.line)
-        passed.setdefault(place, []).append((statement, counts.get(number, 0)))
-    grouped: dict[tuple[str, str], list[FunctionBody]] = {}
+        function_key = (statement.path, statement.function.line)
+        executed.setdefault(function_key, []).append((statement, counts.get(number, 0)))
+    bodies_by_module: dict[tuple[str, str], list[FunctionBody]] = {}
     for path, body in sorted(bodies, key=lambda pair: (pair[0], pair[1].line)):
-        grouped.setdefault((path, body.module), []).append(body)
+        bodies_by_module.setdefault((path, body.module), []).append(body)
     return Coverage(
-        tuple(_module(path, bodies, passed, marked) for (path, _), bodies in grouped.items())
+        tuple(
+            _module(path, bodies, executed, marked)
+            for (path, _), bodies in bodies_by_module.items()
+        )
     )
 
 
 def _module(
     path: str,
     bodies: Sequence[FunctionBody],
-    passed: Mapping[tuple[str, int], Sequence[tuple[Statement, int]]],
+    executed: Mapping[tuple[str, int], Sequence[tuple[Statement, int]]],
     marked: MarkedBuild,
 ) -> ModuleCoverage:
     lines: Counter[int] = Counter()
     functions, unmeasured = [], []
     for body in bodies:
-        statements = passed.get((path, body.line), ())
+        statements = executed.get((path, body.line), ())
         if (path, body.line) in marked.unmarked:
             unmeasured.append(body.name)
         for statement, count in statements:
-            # Several statements may begin on a line; it was passed as often as the one passed most.
+            # Several statements may start on a line. The most frequent one counts.
             lines[statement.line] = max(lines[statement.line], count)
         if statements:
-            # The first statement of a body is passed once for each call.
+            # The first statement of a body is executed once per call.
             functions.append(FunctionCoverage(body.name, body.line, statements[0][1]))
     return ModuleCoverage(bodies[0].module, path, lines, tuple(functions), tuple(unmeasured))
 
 
 def lines_in_words(ranges: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Ranges as people write them: `3`, `5-8`."""
+    """Yield ranges as text: `3`, `5-8`."""
     for first, last in ranges:
         yield str(first) if first == last else f"{first}-{last}"
 
 
 def coverage_rows(coverage: Coverage) -> list[dict[str, Any]]:
-    """A row for each module, and the last one for all together."""
+    """Return one row per module, and a last row with the total."""
     rows = [
         _row(module.module, len(module.lines), module.covered, ", ".join(_missed_in_words(module)))
         for module in coverage.modules
@@ -123,14 +127,14 @@ def coverage_rows(coverage: Coverage) -> list[dict[str, Any]]:
 
 
 def coverage_in_words(coverage: Coverage) -> Iterator[str]:
-    """The rows as lines of text."""
+    """Yield the rows as lines of text."""
     for row in coverage_rows(coverage):
         missed = f"  missed: {row['missed']}" if row["missed"] else ""
         yield f"{row['percent']:>8} of {row['lines']:>5} lines  {row['module']}{missed}"
 
 
 def coverage_record(coverage: Coverage) -> dict[str, Any]:
-    """The coverage as JSON values."""
+    """Return the coverage as JSON values."""
     return {
         "lines": coverage.lines,
         "covered": coverage.covered,
@@ -140,7 +144,7 @@ def coverage_record(coverage: Coverage) -> dict[str, Any]:
 
 
 def coverage_lcov(coverage: Coverage, folder: PurePath) -> str:
-    """A tracefile of LCOV; `folder` is put before the paths. Source: geninfo(1), FILES."""
+    """Return an LCOV tracefile with `folder` before the paths. Source: geninfo(1), FILES."""
     return "".join(
         f"{line}\n" for module in coverage.modules for line in _lcov_lines(module, folder)
     )
@@ -158,9 +162,9 @@ def _row(module: str, lines: int, covered: int, missed: str) -> dict[str, Any]:
 
 
 def _percent(covered: int, lines: int) -> float:
-    """With one digit, and 100 only if all are covered.
+    """Return the percentage with one digit, rounded down, so 100 means that all are covered.
 
-    999 of 1000 and 9999 of 10000 are both 99.9: rounded down.
+    999 of 1000 and 9999 of 10000 are both 99.9.
     """
     return 1000 * covered // lines / 10 if lines else 100.0
 
@@ -178,7 +182,7 @@ def _module_record(module: ModuleCoverage) -> dict[str, Any]:
         "lines": len(module.lines),
         "covered": module.covered,
         "percent": _percent(module.covered, len(module.lines)),
-        "missed": [list(found) for found in module.missed()],
+        "missed": [list(missed_range) for missed_range in module.missed()],
         "unmeasured": list(module.unmeasured),
         "functions": {function.name: function.calls for function in module.functions},
         "hits": {str(line): count for line, count in sorted(module.lines.items())},

@@ -1,4 +1,4 @@
-"""A failure in the words of the sources: constants, files and lines."""
+"""The explanation of a failure by the names in the sources: constants, files and lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,11 @@ _FRAMES_SHOWN = 20
 
 
 class Explanation(Struct, frozen=True):
-    """What ended a test: `summary` in one line, `stack` from the innermost function outwards.
+    """The failure of a test: `summary` in one line, and `stack` from the innermost function.
 
-    `constant_name` is the constant that the abort names, by how its source names the module.
-    `line` is the line of the abort, if its code has one or names a constant once.
+    `constant_name` is the constant that the abort names, with its module as named in the source.
+    `line` is the line of the abort, if its code includes one or the function uses the constant
+    once.
     """
 
     failure: Failure
@@ -50,7 +51,7 @@ class Explainer:
         }
 
     def explain(self, failure: Failure, statements: Sequence[Statement | None] = ()) -> Explanation:
-        """The failure, with the names of the sources; `statements` are those of its frames."""
+        """Return a failure with the names of the sources; `statements` belong to its frames."""
         module = self._names.module_name(*failure.place) if failure.place else None
         clever = self._clever(failure)
         constant = self._constant(failure, module, clever)
@@ -83,33 +84,33 @@ class Explainer:
     def _line_of(
         self, constant: ConstantName | None, failure: Failure, path: str | None
     ) -> int | None:
-        """The one line of the failed function that names the constant, if there is one."""
+        """Return the only line of the failed function that uses the constant, or None."""
         if constant is None or path is None or not failure.frames:
             return None
         lines = self._texts[path].splitlines()
-        begins = self._names.functions.get((constant[0], failure.frames[0].function))
-        if begins is None:
+        start = self._names.functions.get((constant[0], failure.frames[0].function))
+        if start is None:
             return None
-        # A function ends, as far as this is known, where the next one of the module begins.
-        others = [line for line in self._names.lines_of(constant[0]) if line > begins]
+        # The end of a function is not known, so the start of the module's next one is used.
+        later_starts = [line for line in self._names.lines_of(constant[0]) if line > start]
         pattern = re.compile(rf"\b{re.escape(constant[1])}\b")
-        found = [
+        matches = [
             line
-            for line in range(begins, min(others, default=len(lines) + 1))
+            for line in range(start, min(later_starts, default=len(lines) + 1))
             if pattern.search(lines[line - 1])
         ]
-        return found[0] if len(found) == 1 else None
+        return matches[0] if len(matches) == 1 else None
 
     def _frame(self, frame: Frame, statement: Statement | None) -> str:
-        """A function, and the line that it was at; if that is not known, where it stands."""
+        """Return a function and its current line, or the line of its definition if unknown."""
         module = self._names.module_name(frame.address, frame.module)
         if module is None:
             package = FRAMEWORK_NAMES.get(frame.address) or Address(frame.address).short()
             return f"{package}::{frame.module}::{frame.function}"
-        begins = self._names.functions.get((module, frame.function))
-        line = statement.line if statement else begins
-        place = f" ({self._files[module]}:{line})" if line and module in self._files else ""
-        return f"{module}::{frame.function}{place}"
+        start = self._names.functions.get((module, frame.function))
+        line = statement.line if statement else start
+        location = f" ({self._files[module]}:{line})" if line and module in self._files else ""
+        return f"{module}::{frame.function}{location}"
 
 
 @lru_cache(maxsize=4)
@@ -125,8 +126,8 @@ def _summary(failure: Failure, constant: ConstantName | None, clever: CleverErro
     if failure.code is None:
         return failure.message
     name = f" {constant[1]}" if constant else ""
-    said = f" {clever.rendered!r}" if clever and clever.rendered else ""
+    message = f" {clever.rendered!r}" if clever and clever.rendered else ""
     code = "" if clever else f" {failure.code}"
-    where = failure.frames[0] if failure.frames else None
-    place = f" in {where.module}::{where.function}" if where else ""
-    return f"aborted{' with' if name or said or code else ''}{name}{said}{code}{place}"
+    frame = failure.frames[0] if failure.frames else None
+    location = f" in {frame.module}::{frame.function}" if frame else ""
+    return f"aborted{' with' if name or message or code else ''}{name}{message}{code}{location}"

@@ -1,4 +1,4 @@
-"""What ended a test, and whether that is what the test expects."""
+"""The failures of tests, and their comparison with expected failures."""
 
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -23,7 +23,7 @@ ABORT, OUT_OF_GAS = "ABORTED", "OUT_OF_GAS"
 
 
 class Frame(Struct, frozen=True):
-    """A function that was running, and the instruction that it was at."""
+    """A running function, and its current instruction."""
 
     address: bytes
     module: str
@@ -32,10 +32,10 @@ class Frame(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """What ended a test.
+    """The failure of a test.
 
-    `kind` is the name of the VM's status. An abort has a `code`; an error of a vector has a
-    `sub_status`. `frames` are the functions that were running, the last one called first.
+    `kind` is the name of the VM's status. An abort has a `code`, and an error of a vector has a
+    `sub_status`. `frames` are the running functions, with the innermost first.
     """
 
     kind: str
@@ -47,34 +47,36 @@ class Failure(Struct, frozen=True):
 
     @property
     def is_of_the_code(self) -> bool:
-        """Whether the test's code failed; otherwise this VM lacks what the test needs."""
+        """Whether the test's code failed, and not this VM, which may lack a feature."""
         return self.kind in (ABORT, OUT_OF_GAS, *ErrorKind)
 
 
 def failure_of(error: Exception) -> Failure:
-    """What ended a call of the machine."""
-    # Python's traceback goes from the caller to the callee, a call stack in Move the other way.
+    """Return the failure for an error of the machine."""
+    # Python's traceback goes from the caller to the callee; a Move call stack is reversed.
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):
-        frames, message = _from(error.location, frames), _extended(str(error))
+        frames, message = _frames_from(error.location, frames), _without_extension(str(error))
         return Failure(ABORT, message, error.code, frames=frames, place=_place(error.location))
     if isinstance(error, PrimitiveError):
         if error.location is not None:
-            frames = _from(error.location, frames)
-        place = _place(error.location) if error.location else _top(frames)
+            frames = _frames_from(error.location, frames)
+        module_id = _place(error.location) if error.location else _top(frames)
         kind = str(error.kind)
-        return Failure(kind, str(error), sub_status=error.sub_status, frames=frames, place=place)
+        return Failure(
+            kind, str(error), sub_status=error.sub_status, frames=frames, place=module_id
+        )
     if isinstance(error, OutOfGas):
         return Failure(OUT_OF_GAS, "out of gas", frames=frames, place=_top(frames))
     return Failure(type(error).__name__, str(error), frames=frames, place=_top(frames))
 
 
 def _place(location: Location) -> tuple[bytes, str]:
-    return bytes(location.package), _extended(location.module)
+    return bytes(location.package), _without_extension(location.module)
 
 
-def _extended(text: str) -> str:
-    """Return a text in which functions for tests are in the modules that they extend."""
+def _without_extension(text: str) -> str:
+    """Replace the names of extension modules by those of the modules that they extend."""
     return text.replace(EXTENSION, "")
 
 
@@ -82,22 +84,22 @@ def _top(frames: tuple[Frame, ...]) -> tuple[bytes, str] | None:
     return (frames[0].address, frames[0].module) if frames else None
 
 
-def _from(location: Location, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames, of which the first is the place itself."""
+def _frames_from(location: Location, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Return the frames, with the location itself as the first."""
     name = location.function_name or "?"
-    top = Frame(*_place(location), name, location.instruction)
-    return (top, *(frames[1:] if frames and frames[0].function == name else frames))
+    first_frame = Frame(*_place(location), name, location.instruction)
+    return (first_frame, *(frames[1:] if frames and frames[0].function == name else frames))
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[Frame]:
-    """Each translated function is one Python function, whose lines are its calls."""
+    """Yield the Move frames of a traceback; each translated function is one Python function."""
     while traceback is not None:
         names: Mapping[str, object] = traceback.tb_frame.f_globals
         function, calls = names.get("function"), names.get("calls")
         if isinstance(function, Function) and isinstance(calls, Mapping):
             yield Frame(
                 bytes(function.module.address),
-                _extended(function.module.name),
+                _without_extension(function.module.name),
                 function.name,
                 calls.get(traceback.tb_lineno, 0),
             )
@@ -113,7 +115,7 @@ _KEYS = frozenset({"abort_code", "location", "minor_status", *_KINDS})
 
 
 class ExpectedFailure(Struct, frozen=True):
-    """What an attribute `expected_failure` asks for; what is None may be anything.
+    """The requirements of an attribute `expected_failure`; None allows any value.
 
     `constant` is the constant whose value or name the abort code has.
     """
@@ -125,7 +127,7 @@ class ExpectedFailure(Struct, frozen=True):
     place: tuple[bytes, str] | None = None
 
     def is_met_by(self, failure: Failure, constant: ConstantName | None) -> bool:
-        """Whether this is the failure; `constant` is what its code names, if it names one."""
+        """Return whether a failure is the expected one; `constant` is named by its abort code."""
         if self.constant is not None and self.code is None and constant != self.constant:
             return False
         pairs = (
@@ -137,40 +139,41 @@ class ExpectedFailure(Struct, frozen=True):
         return all(expected in (None, actual) for expected, actual in pairs)
 
     def in_words(self) -> str:
-        """What was expected, to stand after "it should have"."""
+        """Return the expected result as text that follows "it should have"."""
         if self.kind is None:
             return "failed"
-        what = f"{self.constant[0]}::{self.constant[1]}" if self.constant else self.code
-        kind = f"aborted with {what}" if self.kind == ABORT else f"ended with {self.kind}"
+        abort_value = f"{self.constant[0]}::{self.constant[1]}" if self.constant else self.code
+        kind = f"aborted with {abort_value}" if self.kind == ABORT else f"ended with {self.kind}"
         sub_status = "" if self.sub_status is None else f" {self.sub_status}"
-        place = f" in {Address(self.place[0]).short()}::{self.place[1]}" if self.place else ""
-        return f"{kind}{sub_status}{place}"
+        location = f" in {Address(self.place[0]).short()}::{self.place[1]}" if self.place else ""
+        return f"{kind}{sub_status}{location}"
 
 
 def expected_failure(test: MoveTest, names: Names) -> ExpectedFailure | None:
-    """What a test expects; None if it is to pass.
+    """Return the expected failure of a test, or None if it is expected to pass.
 
-    Raises `ValidationError` if the attribute names something that cannot be found, or asks for
-    something that is not known.
+    Raises:
+        ValidationError: The attribute has an unknown argument, or names an unknown item.
     """
     attribute = test.expected_failure
     if attribute is None:
         return None
-    given = dict(attribute.arguments)
-    unknown = given.keys() - _KEYS
+    arguments = dict(attribute.arguments)
+    unknown = arguments.keys() - _KEYS
     if unknown:
         raise ValidationError(
-            "expected_failure_unsupported", f"{test.title} expects {', '.join(sorted(unknown))}"
+            "expected_failure_unsupported",
+            f"{test.title}: `expected_failure` does not support {', '.join(sorted(unknown))}",
         )
-    location = given.get("location")
-    place = names.module_id(test.module, location) if location is not None else None
-    if "abort_code" in given:
-        return _abort(test, given["abort_code"], place, names)
-    minor = given.get("minor_status")
-    sub_status = names.number(test.module, minor) if minor is not None else None
+    location = arguments.get("location")
+    module_id = names.module_id(test.module, location) if location is not None else None
+    if "abort_code" in arguments:
+        return _abort(test, arguments["abort_code"], module_id, names)
+    minor_status = arguments.get("minor_status")
+    sub_status = names.number(test.module, minor_status) if minor_status is not None else None
     for key, kind in _KINDS.items():
-        if key in given:
-            return ExpectedFailure(kind, sub_status=sub_status, place=place)
+        if key in arguments:
+            return ExpectedFailure(kind, sub_status=sub_status, place=module_id)
     return ExpectedFailure()
 
 

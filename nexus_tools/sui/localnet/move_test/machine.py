@@ -1,4 +1,4 @@
-"""The machine of a test run: the framework with what it has for tests, and the tested package."""
+"""The machine of a test run, with the framework's test-only code and the tested package."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -25,78 +25,80 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.object import Linkage, MovePackage, TypeOrigin
 
 TEST_NATIVES: NativeTable = {**NATIVES, **TEST_ONLY_NATIVES}
-"""Every native by address, module and function."""
+"""All natives by address, module and function."""
 
 
 def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) -> Machine:
-    """A machine with the packages of a test run; the tested one has the address 0x0.
+    """Return a machine with the packages of a test run; the tested one has the address 0x0.
 
-    Its modules may have other addresses, too: those are packages then. `natives` are its own.
+    Modules at other addresses form packages of their own. `natives` are additional natives.
     """
     packages = {
-        package.id: _extended(package, tuple(build.framework.get(bytes(package.id), ())))
+        package.id: _extended_package(package, tuple(build.framework.get(bytes(package.id), ())))
         for package in framework_packages(build.release)
     }
-    packages |= _tested(build.modules, packages)
+    packages |= _tested_packages(build.modules, packages)
     machine = Machine({**TEST_NATIVES, **(natives or {})}, packages.get)
     _offer_extensions(machine, packages)
     return machine
 
 
-def _tested(modules: Sequence[bytes], others: Iterable[Address]) -> dict[Address, MovePackage]:
+def _tested_packages(
+    modules: Sequence[bytes], others: Iterable[Address]
+) -> dict[Address, MovePackage]:
     by_address: dict[Address, list[bytes]] = {ZERO: []}
     for data in modules:
         by_address.setdefault(Address(deserialize_published(data).address), []).append(data)
-    known = dict.fromkeys((*others, *by_address))
-    linkage = tuple(Linkage(package, package, 1) for package in known)
+    addresses = dict.fromkeys((*others, *by_address))
+    linkage = tuple(Linkage(package, package, 1) for package in addresses)
     packages = {}
     for address, files in by_address.items():
         compiled = [deserialize_published(data) for data in files]
-        named, origins = _files(compiled, files), _origins(address, compiled)
-        packages[address] = MovePackage(address, 1, named, origins, linkage)
+        named_files, origins = _files(compiled, files), _origins(address, compiled)
+        packages[address] = MovePackage(address, 1, named_files, origins, linkage)
     return packages
 
 
 @lru_cache(maxsize=16)
-def _extended(package: MovePackage, modules: tuple[bytes, ...]) -> MovePackage:
+def _extended_package(package: MovePackage, modules: tuple[bytes, ...]) -> MovePackage:
     compiled = [_with_types_of_extended(deserialize(data)) for data in modules]
-    # They were compiled at 0x0, and are to be called at the address of the release's package.
-    moved = [relocate_module(serialize(module), module, package.id)[0] for module in compiled]
-    own = [(name, _with_public_entries(data)) for name, data in package.modules]
-    files = tuple(sorted((*own, *_files(compiled, moved))))
+    # They were compiled at 0x0, but are called at the address of the release's package.
+    relocated = [relocate_module(serialize(module), module, package.id)[0] for module in compiled]
+    own_files = [(name, _with_public_entries(data)) for name, data in package.modules]
+    files = tuple(sorted((*own_files, *_files(compiled, relocated))))
     origins = (*package.type_origins, *_origins(package.id, compiled))
     return replace(package, modules=files, type_origins=origins)
 
 
 def _with_types_of_extended(module: CompiledModule) -> CompiledModule:
-    """Return an extension whose types are those of the module that it extends.
+    """Return an extension whose types belong to the module that it extends.
 
-    Other code knows them so.
+    Other code uses the types by these names.
     """
-    own = {definition.handle for definition in module.struct_definitions}
-    if not own or not module.name.endswith(EXTENSION):
+    own_handles = {definition.handle for definition in module.struct_definitions}
+    if not own_handles or not module.name.endswith(EXTENSION):
         return module
-    name, handle = len(module.identifiers), len(module.module_handles)
+    name_index, handle_index = len(module.identifiers), len(module.module_handles)
     address = module.module_handles[module.self_handle].address
     return replace(
         module,
         identifiers=(*module.identifiers, module.name.removesuffix(EXTENSION)),
-        module_handles=(*module.module_handles, ModuleHandle(address, name)),
+        module_handles=(*module.module_handles, ModuleHandle(address, name_index)),
         datatype_handles=tuple(
-            replace(each, module=handle) if index in own else each
-            for index, each in enumerate(module.datatype_handles)
+            replace(datatype, module=handle_index) if index in own_handles else datatype
+            for index, datatype in enumerate(module.datatype_handles)
         ),
     )
 
 
 def _with_public_entries(data: bytes) -> bytes:
-    """A module whose entry functions tests may call, those that are not public, too."""
+    """Return a module with public entry functions, because tests may call private ones too."""
     module = deserialize(data)
-    if all(_is_public(each) for each in module.function_definitions if each.is_entry):
+    if all(_is_public(function) for function in module.function_definitions if function.is_entry):
         return data
     functions = tuple(
-        replace(each, visibility=Visibility.PUBLIC) if each.is_entry else each
-        for each in module.function_definitions
+        replace(function, visibility=Visibility.PUBLIC) if function.is_entry else function
+        for function in module.function_definitions
     )
     return serialize(replace(module, function_definitions=functions))
 
@@ -126,6 +128,6 @@ def _files(
 def _origins(package: Address, modules: Sequence[CompiledModule]) -> tuple[TypeOrigin, ...]:
     origins = []
     for module in modules:
-        known_as = module.name.removesuffix(EXTENSION)
-        origins += [TypeOrigin(known_as, name, package) for name in module.datatype_names]
+        module_name = module.name.removesuffix(EXTENSION)
+        origins += [TypeOrigin(module_name, name, package) for name in module.datatype_names]
     return tuple(origins)

@@ -1,4 +1,4 @@
-"""Running tests again with markers: which lines they pass, and at which line a call stack was."""
+"""Repeated test runs with markers, which find the executed lines and the lines of a call stack."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.move_test.machine import machine_for_tests
 from nexus_tools.sui.localnet.vm import ControlFlowGraph, Function, Value
 from nexus_tools.sui.types.address import ZERO
 
-# Markers cost gas and time; a call that ended without them ends with them, too.
+# Markers cost gas and time, so a call with markers gets more of both.
 _MORE_TIME = 10
 _GAS_FOR_ALL = 10**15
 
@@ -28,7 +28,7 @@ _MARKER = (bytes(ZERO), MODULE, FUNCTION)
 
 
 class SourceLines:
-    """Finds the statement of an instruction: the one whose marker was passed on every way to it."""
+    """A map from instructions to statements, by the markers that are on every path to them."""
 
     def __init__(self, marked: MarkedBuild) -> None:
         self._statements = marked.statements
@@ -37,7 +37,7 @@ class SourceLines:
         self._found: dict[tuple[bytes, str, str], Mapping[int, Statement]] = {}
 
     def statement_at(self, frame: Frame) -> Statement | None:
-        """The statement that a function was at; None if it is not of the package."""
+        """Return the current statement of a function, or None if it is not in the package."""
         module = self._modules.get((frame.address, frame.module))
         if module is None:
             return None
@@ -47,36 +47,36 @@ class SourceLines:
         return self._found[key].get(frame.instruction)
 
     def _of_function(self, module: CompiledModule, name: str) -> Mapping[int, Statement]:
-        """The statement of each instruction. Markers of macros belong to other functions.
+        """Return the statement of each instruction, ignoring markers of other functions' macros.
 
-        An instruction belongs to the last marker before it in its block, or else to the one that
-        holds at the end of the block's immediate dominator. In `f(if (a) { x } else { y })` both
-        branches may have markers; the call of `f` is in a block behind them, which the block of the
-        condition dominates: so it belongs to the statement itself, as it should.
+        An instruction belongs to the last marker before it in its block. If there is no such
+        marker, it belongs to the statement at the end of the block's immediate dominator. In `f(if
+        (a) { x } else { y })` both branches may have markers. The call of `f` is in a block after
+        them, whose dominator is the block of the condition, so it belongs to the whole statement.
         """
         definition = _definition(module, name)
         if definition is None or definition.code is None:
             return {}
         graph = ControlFlowGraph(definition.code)
         dominators = graph.dominators()
-        found: dict[int, Statement] = {}
-        leaving: dict[int, Statement | None] = {}
-        marked = self._marked(module, definition, name)
+        statements: dict[int, Statement] = {}
+        final_statements: dict[int, Statement | None] = {}
+        markers = self._marked(module, definition, name)
         for block in graph.order:
-            current = leaving.get(dominators[block])  # nothing before the entry
+            statement = final_statements.get(dominators[block])  # None before the entry
             for offset in graph.blocks[block].offsets:
-                current = marked.get(offset, current)
-                if current is not None:
-                    found[offset] = current
-            leaving[block] = current
-        return found
+                statement = markers.get(offset, statement)
+                if statement is not None:
+                    statements[offset] = statement
+            final_statements[block] = statement
+        return statements
 
     def _marked(
         self, module: CompiledModule, definition: FunctionDefinition, name: str
     ) -> Mapping[int, Statement]:
         assert definition.code is not None
         instructions = definition.code.instructions
-        marked = {}
+        markers = {}
         for offset, instruction in enumerate(instructions):
             operand = instruction.operand
             if instruction.opcode is not Opcode.CALL or not isinstance(operand, int):
@@ -86,8 +86,8 @@ class SourceLines:
             if module.function_id(operand) == _MARKER and isinstance(number, int):
                 statement = self._statements[number]
                 if statement.function.name == name:
-                    marked[offset] = statement
-        return marked
+                    markers[offset] = statement
+        return markers
 
 
 def _definition(module: CompiledModule, name: str) -> FunctionDefinition | None:
@@ -99,7 +99,7 @@ def _definition(module: CompiledModule, name: str) -> FunctionDefinition | None:
 
 
 class MarkedRun:
-    """Runs tests of a package with markers, which `build` gives when they are first needed."""
+    """Runs tests of a package with markers; `build` is called at the first use."""
 
     def __init__(
         self, build: Callable[[], MarkedBuild], *, timeout_s: float, gas_limit: int
@@ -111,33 +111,41 @@ class MarkedRun:
         self._last = 0
 
     def compile(self) -> None:
-        """Build the package now, so that it does not take the time of the first test."""
+        """Build the package now, so that the first test does not include the time."""
         _ = self._caller
 
     def coverage(self) -> Coverage:
-        """The lines that all calls have passed."""
+        """Return the line coverage of all calls."""
         return coverage_of(self._marked, self._counts)
 
     def call(
         self, function: Function, arguments: Sequence[Value], failure: Failure | None
     ) -> list[Statement | None]:
-        """Call a test again that ended with `failure`: the statements of its frames.
+        """Repeat a test that ended with `failure`, and return the statements of its frames.
 
-        None are known if it ended in another way this time.
+        The list is empty if the repeated test ends differently.
         """
-        marked = self._caller.function(function.module, function.name)
-        if marked is None or not self._marked.statements:
+        marked_function = self._caller.function(function.module, function.name)
+        if marked_function is None or not self._marked.statements:
             return []
         is_out_of_gas = failure is not None and failure.kind == OUT_OF_GAS
         limit = self._gas_limit if is_out_of_gas else _GAS_FOR_ALL
-        again = self._caller.call(marked, arguments, limit).failure
-        if failure is None or again is None or _place(again) != _place(failure):
+        repeated_failure = self._caller.call(marked_function, arguments, limit).failure
+        if (
+            failure is None
+            or repeated_failure is None
+            or _place(repeated_failure) != _place(failure)
+        ):
             return []
-        found = [self._lines.statement_at(frame) for frame in again.frames]
-        last = self._marked.statements[self._last]
-        if is_out_of_gas and found and last.function.name == again.frames[0].function:
-            found[0] = last
-        return found
+        statements = [self._lines.statement_at(frame) for frame in repeated_failure.frames]
+        last_statement = self._marked.statements[self._last]
+        if (
+            is_out_of_gas
+            and statements
+            and last_statement.function.name == repeated_failure.frames[0].function
+        ):
+            statements[0] = last_statement
+        return statements
 
     @cached_property
     def _marked(self) -> MarkedBuild:
@@ -158,6 +166,6 @@ class MarkedRun:
 
 
 def _place(failure: Failure) -> tuple[object, ...]:
-    """What ended a test and where, as far as markers do not change it."""
+    """Return the cause and location of a failure, without the parts that markers change."""
     functions = tuple((frame.module, frame.function) for frame in failure.frames)
     return failure.kind, failure.sub_status, failure.place, functions

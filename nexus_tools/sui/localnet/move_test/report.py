@@ -1,4 +1,4 @@
-"""The results of tests as lines for people and as values for programs."""
+"""The results of tests, as lines of text and as JSON values."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,12 @@ from nexus_tools.sui.localnet.move_test.runner import MoveTestResult, Verdict
 
 
 def result_line(result: MoveTestResult) -> str:
-    """A test in one line."""
+    """Return a test's result in one line."""
     return f"[ {result.verdict.upper():<7} ] {result.test.title} ({result.seconds:.2f} s)"
 
 
 def failure_lines(result: MoveTestResult) -> Iterator[str]:
-    """Why a test did not pass: where it stands, what ended it, the call stack, what it printed."""
+    """Yield a failed test's location, reason, call stack, arguments and output."""
     test, explanation = result.test, result.explanation
     yield f"{test.title} ({test.path}:{test.line})"
     yield f"  {result.reason}"
@@ -26,7 +26,7 @@ def failure_lines(result: MoveTestResult) -> Iterator[str]:
 
 
 def result_record(result: MoveTestResult) -> dict[str, Any]:
-    """A test as JSON values; with `failure` if it did not pass."""
+    """Return a test's result as JSON values, with `failure` if it did not pass."""
     test, explanation = result.test, result.explanation
     record: dict[str, Any] = {
         "test": test.title,
@@ -54,7 +54,7 @@ def result_record(result: MoveTestResult) -> dict[str, Any]:
 
 
 def summary_line(results: Sequence[MoveTestResult]) -> str:
-    """How many tests ended in which way."""
+    """Return the number of tests by verdict."""
     counts = Counter(result.verdict for result in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
     return f"{len(results)} tests: {', '.join(parts) or 'none'}"

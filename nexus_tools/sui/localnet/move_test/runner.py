@@ -1,4 +1,4 @@
-"""Running the tests of a package, one after the other, each with objects of its own."""
+"""The runner of a package's tests, which runs them one after the other with separate objects."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,23 +24,23 @@ from nexus_tools.sui.types.type_tag import Primitive, VectorTag
 TIMEOUT_S = 60.0
 RANDOM_RUNS = 10
 
-# Internal gas units: about 10 s of computing. A test that is to run out of gas has to use it all.
+# Internal gas units: about 10 s of computation. A test that expects OUT_OF_GAS uses all of it.
 GAS_LIMIT = 1_000_000_000_000
 
 
 class Verdict(StrEnum):
-    """How a test ended: `ERROR` is one that could not be run."""
+    """The result of a test; `ERROR` means that it could not be run."""
 
-    PASS = "pass"  # noqa: S105 - no password
+    PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
     TIMEOUT = "timeout"
     ERROR = "error"
 
 
 class MoveTestResult(Struct, frozen=True):
-    """One test: its verdict, why, what it printed, and how long it took (s).
+    """A test's verdict, reason, explanation, output and duration in seconds.
 
-    `arguments` are those of the random test that failed, as text.
+    `arguments` are those of a failed random test, as text.
     """
 
     test: MoveTest
@@ -53,10 +53,10 @@ class MoveTestResult(Struct, frozen=True):
 
 
 class MoveTestRunner:
-    """Runs tests of a build. `seed` decides the arguments of random tests.
+    """Runs tests of a build; `seed` determines the arguments of random tests.
 
-    A test may take `timeout_s`, and use `gas_limit` internal gas units. `marked` is the
-    same build with markers, for the lines of failures; with `covers`, for the lines of all tests.
+    A test may run for `timeout_s` seconds and use `gas_limit` internal gas units. `marked` returns
+    the same build with markers, for the lines of failures and, if `covers` is set, of all tests.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class MoveTestRunner:
         self._covers = covers
 
     def coverage(self) -> Coverage:
-        """The lines that the tests so far have passed; only with `marked` and `covers`."""
+        """Return the lines that the tests have executed so far; requires `marked` and `covers`."""
         assert self._marked is not None
         assert self._covers
         return self._marked.coverage()
 
     def run(self, tests: Sequence[MoveTest]) -> Iterator[MoveTestResult]:
-        """Run tests, and give each result when it is there."""
+        """Run tests and yield each result as soon as it is known."""
         if self._marked is not None and self._covers:
             self._marked.compile()
         for test in tests:
@@ -102,7 +102,7 @@ class MoveTestRunner:
             return MoveTestResult(test, Verdict.ERROR, str(error))
         for arguments in runs:
             call = self._caller.call(function, arguments, self._gas_limit)
-            result = self._judged(test, expected, arguments, call)
+            result = self._judge(test, expected, arguments, call)
             result = self._with_lines(result, function, arguments, call)
             if result.verdict is not Verdict.PASS:
                 return result
@@ -111,7 +111,7 @@ class MoveTestRunner:
     def _with_lines(
         self, result: MoveTestResult, function: Function, arguments: Sequence[Value], call: TestCall
     ) -> MoveTestResult:
-        """The result with the lines of its call stack, from another call with markers."""
+        """Return the result with the lines of its call stack, from another call with markers."""
         has_stack = result.verdict is not Verdict.PASS and call.failure is not None
         if self._marked is None or call.timed_out or not (self._covers or has_stack):
             return result
@@ -120,55 +120,61 @@ class MoveTestRunner:
             return result
         return replace(result, explanation=self._explainer.explain(call.failure, statements))
 
-    def _judged(
+    def _judge(
         self,
         test: MoveTest,
         expected: ExpectedFailure | None,
         arguments: Sequence[Value],
         run: TestCall,
     ) -> MoveTestResult:
-        shown = repr(list(arguments)) if test.is_random else None
+        arguments_text = repr(list(arguments)) if test.is_random else None
         if run.timed_out:
-            reason = f"it did not end within {self._timeout_s:g} s"
-            return MoveTestResult(test, Verdict.TIMEOUT, reason, None, run.printed, shown)
+            reason = f"the test did not end within {self._timeout_s:g} s"
+            return MoveTestResult(test, Verdict.TIMEOUT, reason, None, run.printed, arguments_text)
         explanation = self._explainer.explain(run.failure) if run.failure else None
         if run.failure is not None and not run.failure.is_of_the_code:
-            reason = "it cannot be run here"
-            return MoveTestResult(test, Verdict.ERROR, reason, explanation, run.printed, shown)
+            reason = "the localnet does not support a function that the test uses"
+            return MoveTestResult(
+                test, Verdict.ERROR, reason, explanation, run.printed, arguments_text
+            )
         reason = _difference(expected, explanation)
         verdict = Verdict.FAIL if reason else Verdict.PASS
-        return MoveTestResult(test, verdict, reason, explanation, run.printed, shown)
+        return MoveTestResult(test, verdict, reason, explanation, run.printed, arguments_text)
 
     def _function(self, test: MoveTest) -> Function:
-        found = self._caller.function(self._names.module_id(test.module, None), test.name)
-        if found is None:
-            raise ValidationError("test_not_compiled", f"{test.title} is not in the package")
-        if found.type_parameters:
-            raise ValidationError("test_invalid", f"{test.title} has type parameters")
-        return found
+        function = self._caller.function(self._names.module_id(test.module, None), test.name)
+        if function is None:
+            raise ValidationError("test_not_compiled", f"{test.title} is not in the built package")
+        if function.type_parameters:
+            message = f"{test.title} has type parameters, but a test must not have any"
+            raise ValidationError("test_invalid", message)
+        return function
 
     def _argument_lists(self, test: MoveTest, function: Function) -> Iterator[list[Value]]:
         if test.is_random:
-            # Each test has its own arguments, whichever others run.
+            # The arguments of a test do not depend on which other tests run.
             source = Random(f"{self._seed} {test.title}")  # noqa: S311 - for tests
             for _ in range(RANDOM_RUNS):
                 yield random_arguments(test.title, function.parameters, source)
             return
         values = [self._names.address("".join(value)) for _, value in test.arguments]
         if len(values) != len(function.parameters):
-            raise ValidationError("test_invalid", f"{test.title} needs arguments")
+            message = (
+                f"{test.title}: expected {len(function.parameters)} arguments, got {len(values)}"
+            )
+            raise ValidationError("test_invalid", message)
         yield values
 
 
 def _difference(expected: ExpectedFailure | None, explanation: Explanation | None) -> str:
-    """What is wrong with how a test ended; empty if it ended as it should."""
+    """Return the difference between the expected and the actual result, or an empty string."""
     if expected is None:
-        return "it failed" if explanation else ""
+        return "the test failed" if explanation else ""
     if explanation is None:
-        return "it passed, but it should have failed"
+        return "the test passed, but it should have failed"
     if expected.is_met_by(explanation.failure, explanation.constant_name):
         return ""
-    return f"it failed, but it should have {expected.in_words()}"
+    return f"the test failed, but it should have {expected.in_words()}"
 
 
 _VECTOR_MAX = 64
@@ -184,7 +190,11 @@ _BITS = {
 
 
 def random_arguments(title: str, types: Sequence[Type], source: Random) -> list[Value]:
-    """One value of each type. Raises `ValidationError` for types that have no random values."""
+    """Return a random value of each type.
+
+    Raises:
+        ValidationError: A type has no random values.
+    """
     return [_value(title, type_, source) for type_ in types]
 
 
@@ -199,4 +209,5 @@ def _value(title: str, type_: Type, source: Random) -> Value:
         length = source.randint(0, _VECTOR_MAX)
         values = [_value(title, type_.element, source) for _ in range(length)]
         return bytearray(values) if type_.element is Primitive.U8 else values
-    raise ValidationError("random_test_unsupported", f"{title} takes a {type_}")
+    message = f"{title}: a random test cannot have a parameter of type {type_}"
+    raise ValidationError("random_test_unsupported", message)

@@ -1,7 +1,7 @@
-"""The objects of a test: what its transactions leave behind, and what it has taken of it.
+"""The objects of a test: those that its transactions created, and those that it has taken.
 
-A test is one call of a function. `test_scenario` divides it into transactions: at the end of one,
-its objects go into inventories, from which the next ones take them.
+A test is one call of a function, which `test_scenario` divides into transactions. At the end of a
+transaction, its objects are put into inventories, from which later transactions take them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,9 +45,9 @@ _NO_DIGEST = Digest(bytes(32))
 
 
 class Effects(Struct):
-    """What a transaction of a scenario did, by ids: dynamic fields count as deleted alone.
+    """The effects of a scenario's transaction, by ids; dynamic fields are listed only if deleted.
 
-    Objects inside of others are `deleted`.
+    Objects that are wrapped in others count as `deleted`.
     """
 
     created: list[Address] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Scenario:
     # --- Inventories
 
     def ids(self, owner: Owner, tag: StructTag) -> Iterator[Address]:
-        """The objects of an owner and a type that can be taken, oldest first."""
+        """Yield the objects of an owner and a type that can be taken, oldest first."""
         for object_id, stored in self.objects.items():
             is_theirs = _same_owner(stored.owner, owner) and stored.type == tag
             if is_theirs and object_id not in self.taken:
@@ -95,59 +95,66 @@ class Scenario:
         return self.machine.types.decode(tag, stored.data.contents)
 
     def was_taken(self, owner: Owner, object_id: Address) -> bool:
-        """Whether the transaction took the object from this owner."""
-        taken = self.taken.get(object_id)
-        return taken is not None and _same_owner(taken, owner)
+        """Return whether the transaction took the object from this owner."""
+        owner_before = self.taken.get(object_id)
+        return owner_before is not None and _same_owner(owner_before, owner)
 
     # --- The end of a transaction
 
     def end_transaction(self, context: Context) -> Effects:
-        """Put what the transaction wrote into the inventories, and begin the next one.
+        """Put the transaction's objects into the inventories, and start the next transaction.
 
-        Aborts if a shared or an immutable object was treated as no transaction may.
+        Aborts if a shared or an immutable object was used in a way that no transaction may.
 
         Example: a test takes the shared object 0x5 and the coin 0x6, returns 0x5, and wraps 0x6
-        into a new object that it transfers. Then 0x5 is among `transfers`, and no longer `taken`;
-        0x6 is `wrapped`, because its id is found in the new object, and counts as deleted; being
-        owned by an address, it is not `common`, so that nothing is wrong.
+        into a new object that it transfers. Then 0x5 is in `transfers`, and no longer in `taken`.
+        0x6 is in `wrapped`, because its id is found in the new object, and counts as deleted. An
+        address owns 0x6, so it is not in `shared_or_immutable`, and the transaction is valid.
         """
         runtime, effects = self.runtime, Effects()
         effects.events = len(runtime.take_events())
-        wrong = self._write_transfers(runtime, effects)
+        is_invalid = self._write_transfers(runtime, effects)
         children = self._write_children(runtime)
         for object_id in (*runtime.deleted_ids, *runtime.received):
-            wrong = wrong or isinstance(self.taken.pop(object_id, None), Immutable)
+            is_invalid = is_invalid or isinstance(self.taken.pop(object_id, None), Immutable)
             if object_id not in runtime.transfers:
                 self.objects.pop(object_id, None)
         wrapped = self._wrapped(runtime, children)
-        common = {key for key, owner in self.taken.items() if not isinstance(owner, AddressOwner)}
+        shared_or_immutable = {
+            object_id
+            for object_id, owner in self.taken.items()
+            if not isinstance(owner, AddressOwner)
+        }
         effects.deleted = [*runtime.deleted_ids, *sorted(wrapped)]
         self.tickets.clear()
         self._version += 1
         self.runtime = context.runtime = self._begin(runtime.transaction)
-        if wrong or common & (wrapped | children.keys()):
+        if is_invalid or shared_or_immutable & (wrapped | children.keys()):
             raise NativeAbort(INVALID_SHARED_OR_IMMUTABLE_USAGE)
         return effects
 
     def _wrapped(
         self, runtime: ObjectRuntime, children: Mapping[Address, ChildObject]
     ) -> set[Address]:
-        """The objects inside of those that were written."""
-        values = [(key, each.type, each.value) for key, each in runtime.transfers.items()]
-        values += [(key, child.type, child.cell[0]) for key, child in children.items()]
+        """Return the objects inside of those that were written."""
+        values = [
+            (object_id, transfer.type, transfer.value)
+            for object_id, transfer in runtime.transfers.items()
+        ]
+        values += [(object_id, child.type, child.cell[0]) for object_id, child in children.items()]
         return {
-            found
-            for key, tag, value in values
-            for found in ids_in(self.machine.types, tag, value)
-            if found != key
+            inner_id
+            for object_id, tag, value in values
+            for inner_id in ids_in(self.machine.types, tag, value)
+            if inner_id != object_id
         }
 
     def _write_transfers(self, runtime: ObjectRuntime, effects: Effects) -> bool:
-        wrong = False
+        is_invalid = False
         for object_id, transfer in runtime.transfers.items():
-            before, stored = self.taken.pop(object_id, None), self.objects.get(object_id)
+            old_owner, old_object = self.taken.pop(object_id, None), self.objects.get(object_id)
             contents = self.machine.types.encode(transfer.type, transfer.value)
-            wrong = wrong or _mistreated(before, transfer.owner, stored, contents)
+            is_invalid = is_invalid or _mistreated(old_owner, transfer.owner, old_object, contents)
             self._store(transfer.owner, transfer.type, contents)
             (effects.created if object_id in runtime.new_ids else effects.written).append(object_id)
             if isinstance(transfer.owner, AddressOwner):
@@ -156,29 +163,29 @@ class Scenario:
                 effects.shared.append(object_id)
             elif isinstance(transfer.owner, Immutable):
                 effects.frozen.append(object_id)
-        return wrong
+        return is_invalid
 
     def _write_children(self, runtime: ObjectRuntime) -> Mapping[Address, ChildObject]:
-        """Put dynamic fields where they belong: those that were used, and are still there."""
-        present = {}
+        """Store the dynamic fields that were used and still exist, and return them."""
+        existing = {}
         for object_id, child in runtime.children.used():
             if child.cell:
                 contents = self.machine.types.encode(child.type, child.cell[0])
                 self._store(ObjectOwner(child.parent), child.type, contents)
-                present[object_id] = child
+                existing[object_id] = child
             elif object_id not in runtime.transfers:
                 self.objects.pop(object_id, None)
-        return present
+        return existing
 
     def _store(self, owner: Owner, tag: StructTag, contents: bytes) -> None:
         data = MoveObject(tag, False, self._version, contents)
-        # Out and in again, to the end: inventories are in the order of the last writes.
+        # Inventories are in the order of the last writes, so the object moves to the end.
         self.objects.pop(data.id, None)
         self.objects[data.id] = Object(data, owner, _NO_DIGEST, 0)
 
 
 class ScenarioRuntime(ObjectRuntime):
-    """One transaction of a test; what it took is what it may share again."""
+    """One transaction of a test; it may share the objects that it took again."""
 
     def __init__(
         self, scenario: Scenario, transaction: TransactionContext, machine: Machine, gas: NativeGas
@@ -188,19 +195,19 @@ class ScenarioRuntime(ObjectRuntime):
         self.scenario = scenario
 
     def emitted(self) -> tuple[EmittedEvent, ...]:
-        """The events of the transaction so far."""
+        """Return the events of the transaction so far."""
         return tuple(self._events)
 
 
 def scenario_of(context: Context) -> Scenario:
-    """The objects of the test that a native works for."""
+    """Return the scenario of the test that calls a native."""
     runtime = context.runtime
     assert isinstance(runtime, ScenarioRuntime)
     return runtime.scenario
 
 
 def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
-    """The ids of all objects in a value, the value itself included."""
+    """Yield the ids of all objects in a value, including the value itself."""
     if isinstance(type_, VectorTag):
         if not isinstance(type_.element, Primitive):
             for item in value:
@@ -209,7 +216,7 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
         yield Address(value[0][0])
     elif isinstance(type_, StructTag):
         definition = types.datatype(type_)
-        assert definition is not None  # a value of it is there
+        assert definition is not None  # because a value of this type exists
         fields = definition.fields or ()
         if isinstance(value, Variant) and definition.variants is not None:
             fields, value = definition.variants[value.tag][1], value.fields
@@ -218,20 +225,22 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
             yield from ids_in(types, concrete, item)  # type: ignore[arg-type]  # no references
 
 
-def _same_owner(one: Owner, other: Owner) -> bool:
-    """Whether the owners are the same; since when an object is shared does not count."""
-    return isinstance(other, Shared) if isinstance(one, Shared) else one == other
+def _same_owner(first: Owner, second: Owner) -> bool:
+    """Return whether the owners are the same; the initial version of a shared object is ignored."""
+    return isinstance(second, Shared) if isinstance(first, Shared) else first == second
 
 
 def _contents(stored: Object) -> bytes:
     return stored.data.contents if isinstance(stored.data, MoveObject) else b""
 
 
-def _mistreated(before: Owner | None, after: Owner, stored: Object | None, contents: bytes) -> bool:
-    """Whether a shared or immutable object was given away, or an immutable one changed."""
-    if isinstance(before, Shared):
-        return not isinstance(after, Shared)
-    if isinstance(before, Immutable):
-        changed = stored is not None and _contents(stored) != contents
-        return changed or not isinstance(after, Immutable)
+def _mistreated(
+    old_owner: Owner | None, new_owner: Owner, stored: Object | None, contents: bytes
+) -> bool:
+    """Return whether a shared or immutable object was transferred, or an immutable one changed."""
+    if isinstance(old_owner, Shared):
+        return not isinstance(new_owner, Shared)
+    if isinstance(old_owner, Immutable):
+        is_changed = stored is not None and _contents(stored) != contents
+        return is_changed or not isinstance(new_owner, Immutable)
     return False

@@ -1,4 +1,7 @@
-"""Functions of the framework that are not written in Move: one file per module that has some."""
+"""Native functions of the framework, with one file per Move module that has some.
+
+`NATIVES` has all of them; `object_runtime.py` has the state of a transaction that they share.
+"""
 
 from nexus_tools.sui.localnet.natives.accumulators import Accumulators, StreamedEvent
 from nexus_tools.sui.localnet.natives.child_objects import ChildObject

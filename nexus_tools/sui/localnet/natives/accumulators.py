@@ -1,6 +1,6 @@
-"""What one transaction has put into address balances, taken out of them, and put into streams.
+"""The changes of address balances and the stream events of one transaction.
 
-Nothing is written until the network settles its checkpoint. Source: `emit_accumulator_event` in
+They take effect when the network settles its checkpoint. Source: `emit_accumulator_event` in
 `object_runtime/mod.rs` of `sui-move-natives`.
 """
 
@@ -18,7 +18,7 @@ _MAX_TOTAL = 2**64 - 1
 
 
 class StreamedEvent(Struct, frozen=True):
-    """An event for a stream: `number` is its place among all of the transaction, from 0."""
+    """An event for a stream; `number` is its index among all events of the transaction, from 0."""
 
     stream: Address
     head: TypeTag
@@ -26,7 +26,7 @@ class StreamedEvent(Struct, frozen=True):
 
 
 class Accumulators:
-    """The changes of balances in their order; what goes in and what goes out have a limit each.
+    """The balance changes in order, with separate limits for deposits and withdrawals.
 
     `streamed` are the events for streams.
     """
@@ -45,7 +45,7 @@ class Accumulators:
     def add(
         self, operation: AccumulatorOperation, owner: Address, funds: TypeTag, amount: int
     ) -> None:
-        """Note a change. Raises `PrimitiveError` if the sum of a kind exceeds 64 bits."""
+        """Record a change. Raises `PrimitiveError` if the total of an operation exceeds 64 bits."""
         key = (owner, funds, operation)
         self._totals[key] += amount
         if self._totals[key] > _MAX_TOTAL:

@@ -1,4 +1,4 @@
-"""Dynamic fields: objects that belong to objects, loaded when Move code asks for them.
+"""Dynamic fields: objects owned by objects, loaded when Move code uses them.
 
 Source: `object_runtime/object_store.rs` of `sui-move-natives`.
 """
@@ -18,14 +18,14 @@ FindObject = Callable[[Address], Object | None]
 Decode = Callable[[StructTag, bytes], Value]
 
 
-class MismatchedType(Exception):  # noqa: N818 - it says what was found
-    """There is a child with this id, of another type."""
+class MismatchedType(Exception):  # noqa: N818 - the name states the cause
+    """A child with this id exists, but it has another type."""
 
 
 class ChildObject(Struct):
-    """A child that was used: `cell` holds its value, or is empty if it was taken out.
+    """A used child; `cell` holds its value, or is empty after a removal.
 
-    `stored` is the object before the transaction; `writable` says that its value may differ now.
+    `stored` is the object before the transaction. `writable` means that its value may differ now.
     """
 
     parent: Address
@@ -36,7 +36,7 @@ class ChildObject(Struct):
 
 
 class ChildObjects:
-    """The children that one transaction has looked at or used, by their ids."""
+    """The children that one transaction has read or used, by their ids."""
 
     def __init__(self, find: FindObject, decode: Decode, limits: Limits) -> None:
         self._find = find
@@ -47,69 +47,73 @@ class ChildObjects:
         self._used: dict[Address, ChildObject] = {}
 
     def used(self) -> Iterator[tuple[Address, ChildObject]]:
-        """Every child that was borrowed, added or taken out."""
+        """Return every child that was borrowed, added or removed."""
         return iter(self._used.items())
 
     def value_is_known(self, child: Address) -> bool:
-        """Whether the child was borrowed, added or taken out before."""
+        """Return whether the child was borrowed, added or removed before."""
         return child in self._used
 
     def loading_cost(self, child: Address) -> int:
-        """Internal gas units for loading a child: one for each byte, nothing the second time."""
+        """Return the internal gas units to load a child: one per byte, and 0 if it is loaded."""
         if child in self._used or child in self._cached:
             return 0
-        found = self._find(child)
-        contents = found.data.contents if found and isinstance(found.data, MoveObject) else b""
+        child_object = self._find(child)
+        contents = (
+            child_object.data.contents
+            if child_object and isinstance(child_object.data, MoveObject)
+            else b""
+        )
         return max(len(contents), 1)
 
     def exists(self, parent: bytes, child: Address) -> bool:
-        """Whether `parent` has this child now."""
-        used = self._used.get(child)
-        if used is not None:
-            return bool(used.cell)
+        """Return whether `parent` has this child now."""
+        child_object = self._used.get(child)
+        if child_object is not None:
+            return bool(child_object.cell)
         return self._stored(parent, child) is not None
 
     def exists_with_type(self, parent: bytes, child: Address, tag: StructTag) -> bool:
-        """Whether `parent` has this child now, and it is of this type."""
-        used = self._used.get(child)
-        if used is not None:
-            return bool(used.cell) and used.type == tag
+        """Return whether `parent` has this child now, with this type."""
+        child_object = self._used.get(child)
+        if child_object is not None:
+            return bool(child_object.cell) and child_object.type == tag
         stored = self._stored(parent, child)
         return stored is not None and stored.type == tag
 
     def borrow(
         self, parent: bytes, child: Address, tag: StructTag, *, mutable: bool
     ) -> list[Value] | None:
-        """The cell of a child; None if there is none. Raises `MismatchedType`."""
-        used = self._use(parent, child, tag)
-        if used is None or not used.cell:
+        """Return the cell of a child, or None if it does not exist. Raises `MismatchedType`."""
+        child_object = self._use(parent, child, tag)
+        if child_object is None or not child_object.cell:
             return None
-        used.writable = used.writable or mutable
-        return used.cell
+        child_object.writable = child_object.writable or mutable
+        return child_object.cell
 
     def remove(self, parent: bytes, child: Address, tag: StructTag) -> list[Value] | None:
-        """Take a child out: its value in a list; None if there is none."""
-        used = self._use(parent, child, tag)
-        if used is None or not used.cell:
+        """Remove a child and return its value in a list, or None if it does not exist."""
+        child_object = self._use(parent, child, tag)
+        if child_object is None or not child_object.cell:
             return None
-        used.writable = True
-        # The record stays, with an empty cell: the child is gone, and not to be read from the
+        child_object.writable = True
+        # The record stays, with an empty cell, because the removed child must not be read from the
         # ledger again.
-        cell, used.cell = used.cell, []
+        cell, child_object.cell = child_object.cell, []
         return cell
 
     def add(self, parent: bytes, child: Address, tag: StructTag, value: Value) -> None:
-        """Give `parent` a child. Raises `LimitExceeded`."""
-        earlier = self._used.get(child)
-        if earlier is None:
+        """Add a child to `parent`. Raises `LimitExceeded`."""
+        previous = self._used.get(child)
+        if previous is None:
             self._check_entries()
-        # What comes back replaces what is stored. Of what is new nothing is stored: the Move
-        # function has asserted that there is no such child.
-        stored = earlier.stored if earlier else None
+        # A child that is added again replaces the stored one. A new child has no stored object,
+        # because the Move function has asserted that the child does not exist.
+        stored = previous.stored if previous else None
         self._used[child] = ChildObject(Address(parent), tag, [value], stored, writable=True)
 
     def stored_value(self, parent: bytes, child: Address, tag: StructTag) -> Value | None:
-        """The value of a child as it was before the transaction; None if there was none."""
+        """Return the value of a child before the transaction, or None if it did not exist."""
         stored = self._find(child)
         if stored is None or stored.owner != ObjectOwner(Address(parent)) or stored.type != tag:
             return None
@@ -117,13 +121,13 @@ class ChildObjects:
         return self._decode(tag, stored.data.contents)
 
     def _use(self, parent: bytes, child: Address, tag: StructTag) -> ChildObject | None:
-        used = self._used.get(child)
-        if used is not None:
-            if used.type is not tag:
-                if used.type != tag:
+        child_object = self._used.get(child)
+        if child_object is not None:
+            if child_object.type is not tag:
+                if child_object.type != tag:
                     raise MismatchedType
-                used.type = tag  # comparing takes its time: the next one finds the same object
-            return used
+                child_object.type = tag  # the next comparison is by identity, which is faster
+            return child_object
         stored = self._stored(parent, child)
         if stored is None:
             return None
@@ -132,12 +136,12 @@ class ChildObjects:
         self._check_entries()
         assert isinstance(stored.data, MoveObject)
         value = self._decode(tag, stored.data.contents)
-        used = ChildObject(Address(parent), tag, [value], stored, writable=False)
-        self._used[child] = used
-        return used
+        child_object = ChildObject(Address(parent), tag, [value], stored, writable=False)
+        self._used[child] = child_object
+        return child_object
 
     def _stored(self, parent: bytes, child: Address) -> Object | None:
-        """The child before the transaction, if it belonged to this parent and no other."""
+        """Return the child before the transaction, if it belonged to this parent."""
         if child not in self._cached:
             if len(self._cached) >= self._cached_max:
                 raise LimitExceeded(f"more than {self._cached_max} dynamic fields are read")

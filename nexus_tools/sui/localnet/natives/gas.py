@@ -1,8 +1,8 @@
-"""What native functions cost.
+"""The costs of native functions.
 
-The instructions of Move code are counted by the meter of the machine; what the work of natives
-costs is told to it here, in internal gas units, of which 1 000 are one gas unit. The bases and
-costs per byte are those of the protocol (`sui-protocol-config`).
+The machine's meter counts the instructions of Move code. This module charges the work of natives to
+it, in internal gas units; 1 000 of them are one gas unit. The base costs and the costs per byte are
+those of the protocol (`sui-protocol-config`).
 
 Sources of the sizes of types: `Type::size` in `move-vm-types/src/loaded_data/runtime_types.rs`, and
 `abstract_size_for_gas_metering` in `move-core-types/src/language_storage.rs`.
@@ -19,7 +19,7 @@ INTERNAL_UNITS_PER_GAS_UNIT = 1_000
 
 
 class NativeGas:
-    """Internal gas units for natives: those of the transaction's meter, or so many of their own.
+    """The internal gas units of natives, in the transaction's meter or in a separate one.
 
     `charge` uses units. It raises `OutOfGas`.
     """
@@ -34,22 +34,22 @@ class NativeGas:
 
     @property
     def used(self) -> int:
-        """The units used so far, of a shared meter those of everything else too."""
+        """The units used so far, including all other work if the meter is shared."""
         return self._meter.spent
 
 
 def charge(context: Context, base: int, per_byte: int = 0, size: int = 0) -> None:
-    """Charge internal gas units: a base, and something for each byte of the input."""
+    """Charge internal gas units: a base, and a cost per byte of the input."""
     context.runtime.gas.charge(base + per_byte * size)
 
 
 def charge_blocks(context: Context, base: int, size: int, block_size: int) -> None:
-    """Charge for hashing: a base, two for each byte of a message, two for each of its blocks."""
+    """Charge for hashing: a base, two per byte of the message, and two per block."""
     charge(context, cost_of_blocks(base, size, block_size))
 
 
 def cost_of_blocks(base: int, size: int, block_size: int) -> int:
-    """What `charge_blocks` charges.
+    """Return the units that `charge_blocks` charges.
 
     For 129 bytes in blocks of 128, with the base 10, that is 10 + 2 · 129 + 2 · 2 = 272.
     """
@@ -57,33 +57,33 @@ def cost_of_blocks(base: int, size: int, block_size: int) -> int:
 
 
 def priced(implementation: Callable[..., Any], cost: int | Callable[[int], int]) -> PricedNative:
-    """A native that needs its arguments alone; it costs this, or this by the first one's length."""
+    """Return a native with a fixed cost, or a cost by the length of its first argument."""
     return PricedNative(implementation, cost, charge)
 
 
-# What types cost
+# Sizes of types
 
 _TAG_BYTES = 8 + 16  # ENUM_BASE_ABSTRACT_SIZE and BOX_ABSTRACT_SIZE
 
 
 def type_size(type_: TypeTag) -> int:
-    """One for each type that a type is made of.
+    """Return the number of types that a type consists of.
 
-    `Coin<SUI>` has 2.
+    For `Coin<SUI>` that is 2.
     """
     if isinstance(type_, VectorTag):
         return 1 + type_size(type_.element)
     size = 1
     if isinstance(type_, StructTag):
-        for part in type_.type_params:
-            size += 1 if isinstance(part, Primitive) else type_size(part)
+        for type_argument in type_.type_params:
+            size += 1 if isinstance(type_argument, Primitive) else type_size(type_argument)
     return size
 
 
 def tag_size(type_: TypeTag) -> int:
-    """The size of a type tag.
+    """Return the size of a type tag.
 
-    Of `0x2::sui::SUI` it is 24 + 32 + 3 + 3 = 62.
+    For `0x2::sui::SUI` that is 24 + 32 + 3 + 3 = 62.
     """
     if isinstance(type_, VectorTag):
         return _TAG_BYTES + tag_size(type_.element)
@@ -91,6 +91,6 @@ def tag_size(type_: TypeTag) -> int:
 
 
 def struct_tag_size(tag: StructTag) -> int:
-    """The size of a struct's tag by itself."""
+    """Return the size of a struct's tag without its enum and box."""
     names = len(tag.module) + len(tag.name)
     return ADDRESS_LENGTH + names + sum(map(tag_size, tag.type_params))

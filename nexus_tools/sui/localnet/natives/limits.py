@@ -1,7 +1,7 @@
-"""What one transaction may do to objects.
+"""The limits of the object changes and events of one transaction.
 
-Source: `sui-protocol-config/src/lib.rs`, whose names these are; those of a `Limits` have other
-values for transactions that pay no gas, as `check_limit_by_meter!` chooses.
+The names are those of `sui-protocol-config/src/lib.rs`. The values of `Limits` differ for
+transactions that pay no gas, as `check_limit_by_meter!` selects them.
 """
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ _UNMETERED_FACTOR = 16
 
 
 class Limits(Struct, frozen=True):
-    """How many ids, transfers and dynamic fields a transaction may have."""
+    """The maximum numbers of ids, transfers and dynamic fields of a transaction."""
 
     max_num_new_move_object_ids: int = 2_048
     max_num_deleted_move_object_ids: int = 2_048
@@ -24,12 +24,12 @@ class Limits(Struct, frozen=True):
     object_runtime_max_num_store_entries: int = 1_000
 
     def times(self, factor: int) -> "Limits":
-        """Each of them, so many times."""
+        """Return the limits multiplied by a factor."""
         return Limits(*(getattr(self, name) * factor for name in self.__struct_fields__))
 
 
 METERED_LIMITS = Limits()
-"""Those of a transaction that pays gas."""
+"""The limits of a transaction that pays gas."""
 
 UNMETERED_LIMITS = METERED_LIMITS.times(_UNMETERED_FACTOR)
-"""Those of the network's own transactions, and of unit tests."""
+"""The limits of system transactions and of unit tests."""

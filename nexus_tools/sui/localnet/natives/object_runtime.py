@@ -1,7 +1,7 @@
-"""What Move code may know about its transaction, and what that has done to objects so far.
+"""The state that Move code can read of its transaction, and the transaction's changes so far.
 
-Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is changed: rolling back is
-throwing the runtime away.
+Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is changed, so discarding the
+runtime reverts the transaction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ from nexus_tools.sui.types.digest import Digest, created_object_id
 from nexus_tools.sui.types.object import AddressOwner, MoveObject, Object, Owner, Shared
 from nexus_tools.sui.types.type_tag import StructTag
 
-# Objects whose ids are fixed: `object::clock()` and the like make them without a fresh id.
+# Objects with fixed ids: `object::clock()` and similar functions make them without a fresh id.
 _FRAMEWORK_OBJECTS = frozenset(
     {
         SYSTEM_STATE,
@@ -58,7 +58,7 @@ _FRAMEWORK_OBJECTS = frozenset(
 
 
 class TransactionContext(Struct):
-    """The transaction's circumstances, and how many ids it has created.
+    """The properties of the transaction, and the number of ids it has created.
 
     Prices are in MIST per gas unit, the budget in MIST; `sponsor` is None if the sender pays.
     """
@@ -74,18 +74,18 @@ class TransactionContext(Struct):
     ids_created: int = 0
 
     def fresh_id(self) -> Address:
-        """The id of the next object or package that the transaction creates."""
+        """Return the id of the next object or package that the transaction creates."""
         object_id = created_object_id(self.digest, self.ids_created)
         self.ids_created += 1
         return object_id
 
     def as_move_value(self) -> list[object]:
-        """The struct `sui::tx_context::TxContext`; its functions read the natives, not it."""
+        """Return a `sui::tx_context::TxContext`; its functions use natives and not this value."""
         return [bytes(self.sender), bytearray(self.digest), self.epoch, self.epoch_timestamp_ms, 0]
 
 
 class Transfer(Struct, frozen=True):
-    """A Move value that is to become an object of this owner."""
+    """A Move value that becomes an object of this owner."""
 
     owner: Owner
     type: StructTag
@@ -100,10 +100,10 @@ class EmittedEvent(Struct, frozen=True):
 
 
 class ObjectRuntime:
-    """Ids created and deleted, objects transferred, events, dynamic fields, address balances.
+    """The ids, transfers, events, dynamic fields and address balances of a transaction.
 
-    `inputs` are the owners of the objects that the transaction names; `find` gives live objects.
-    What pays no gas has other `limits`.
+    `inputs` are the owners of the objects that the transaction names, and `find` returns live
+    objects. Transactions that pay no gas have other `limits`.
     """
 
     def __init__(
@@ -141,20 +141,20 @@ class ObjectRuntime:
         return object_id
 
     def record_new_id(self, object_id: Address) -> None:
-        """Remember that an id is new; one deleted before in this transaction is alive again."""
-        most = self._limits.max_num_new_move_object_ids
-        if len(self.new_ids) >= most:
-            raise LimitExceeded(f"more than {most} ids are created")
+        """Record a new id, or restore one that this transaction deleted before."""
+        maximum = self._limits.max_num_new_move_object_ids
+        if len(self.new_ids) >= maximum:
+            raise LimitExceeded(f"more than {maximum} ids are created")
         if object_id in self.deleted_ids:
             del self.deleted_ids[object_id]
         else:
             self.new_ids[object_id] = None
 
     def delete_id(self, object_id: Address) -> None:
-        """Remember that an id is deleted; a new one is forgotten. Raises `LimitExceeded`."""
-        most = self._limits.max_num_deleted_move_object_ids
-        if len(self.deleted_ids) >= most:
-            raise LimitExceeded(f"more than {most} ids are deleted")
+        """Record a deleted id, or forget one that is new. Raises `LimitExceeded`."""
+        maximum = self._limits.max_num_deleted_move_object_ids
+        if len(self.deleted_ids) >= maximum:
+            raise LimitExceeded(f"more than {maximum} ids are deleted")
         if object_id in self.new_ids:
             del self.new_ids[object_id]
         else:
@@ -163,14 +163,14 @@ class ObjectRuntime:
     # --- Owners
 
     def transfer(self, owner: Owner, tag: StructTag, value: Value) -> None:
-        """Give an object to an owner. Raises `LimitExceeded`."""
-        most = self._limits.max_num_transferred_move_object_ids
-        if len(self.transfers) >= most:
-            raise LimitExceeded(f"more than {most} objects are transferred")
+        """Transfer an object to an owner. Raises `LimitExceeded`."""
+        maximum = self._limits.max_num_transferred_move_object_ids
+        if len(self.transfers) >= maximum:
+            raise LimitExceeded(f"more than {maximum} objects are transferred")
         self.transfers[object_id_of(value)] = Transfer(owner, tag, value)
 
     def may_be_shared(self, object_id: Address) -> bool:
-        """Whether the object is new in this transaction, or shared already."""
+        """Return whether the object is new in this transaction, or already shared."""
         if object_id in self.new_ids or object_id in _FRAMEWORK_OBJECTS:
             return True
         return isinstance(self._inputs.get(object_id), Shared)
@@ -178,9 +178,10 @@ class ObjectRuntime:
     def receive(
         self, parent: Address, object_id: Address, version: int, tag: StructTag
     ) -> Value | None:
-        """Take an object that was transferred to `parent`'s address.
+        """Receive an object that was transferred to `parent`'s address.
 
-        None if there is none at this version, or it was received already. Raises `MismatchedType`.
+        Returns None if it does not exist at this version, or if it was already received. Raises
+        `MismatchedType`.
         """
         stored = self._find(object_id)
         if stored is None or object_id in self.received or stored.version != version:
@@ -195,7 +196,7 @@ class ObjectRuntime:
     # --- Events
 
     def weigh_event(self, size: int) -> None:
-        """Count the size of an event, of its value with its type. Raises `LimitExceeded`."""
+        """Count the size of an event, in value and type bytes. Raises `LimitExceeded`."""
         if size > MAX_EVENT_EMIT_SIZE:
             raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")
         self._event_bytes += size
@@ -203,7 +204,7 @@ class ObjectRuntime:
             raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
 
     def emit(self, tag: StructTag, contents: bytes) -> int:
-        """Emit an event; the result is its number in the transaction. Raises `LimitExceeded`."""
+        """Emit an event and return its number in the transaction. Raises `LimitExceeded`."""
         if self._event_count >= MAX_NUM_EVENT_EMIT:
             raise LimitExceeded(f"more than {MAX_NUM_EVENT_EMIT} events are emitted")
         self._event_count += 1
@@ -212,15 +213,15 @@ class ObjectRuntime:
 
     @property
     def pending_events(self) -> Sequence[EmittedEvent]:
-        """The events that nobody has taken yet, in order."""
+        """The events that `take_events` has not returned yet, in order."""
         return self._events
 
     def take_events(self) -> list[EmittedEvent]:
-        """The events since the last time that this was called, in order."""
+        """Return the events since the last call, in order."""
         events, self._events = self._events, []
         return events
 
 
 def object_id_of(value: Value) -> Address:
-    """The id of an object: its first field is a `UID`, which holds an `ID`, which holds it."""
+    """Return the id of an object: its first field is a `UID` around an `ID` around the id."""
     return Address(value[0][0][0])

@@ -1,4 +1,4 @@
-"""The form of the table of natives, and how each Move module contributes to it."""
+"""The form of the table of natives, and helpers with which modules fill it."""
 
 from nexus_tools.sui.localnet.natives.object_runtime import ObjectRuntime
 from nexus_tools.sui.localnet.vm import AnyNative, Context
@@ -8,19 +8,19 @@ NativeTable = dict[tuple[bytes, str, str], AnyNative]
 
 
 def natives_of(package: bytes, module: str, **functions: AnyNative) -> NativeTable:
-    """The natives of one module, by the names of their Move functions."""
+    """Return the natives of one module, by the names of their Move functions."""
     return {(package, module, name): native for name, native in functions.items()}
 
 
 def runtime_of(context: Context) -> ObjectRuntime:
-    """The state of the transaction that a native works for."""
+    """Return the state of the transaction that calls a native."""
     runtime = context.runtime
     assert isinstance(runtime, ObjectRuntime)
     return runtime
 
 
 def object_type(type_arguments: tuple[TypeTag, ...]) -> StructTag:
-    """The only type argument of a native that takes objects: only structs have the ability key."""
+    """Return a native's only type argument, a struct, because only structs have `key`."""
     tag = type_arguments[0]
     assert isinstance(tag, StructTag)
     return tag

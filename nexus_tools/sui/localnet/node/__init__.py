@@ -1,4 +1,7 @@
-"""Check a signed transaction, execute, commit, checkpoint."""
+"""The node: it checks signed transactions, executes them, and commits each as a checkpoint.
+
+Begin reading with `node.py`.
+"""
 
 from nexus_tools.sui.localnet.node.epochs import Epoch, committee_of, environment_of
 from nexus_tools.sui.localnet.node.node import Node

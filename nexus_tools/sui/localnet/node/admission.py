@@ -1,7 +1,7 @@
-"""What is checked of a transaction before it is executed: its size, its chain, its signatures.
+"""Checks of a transaction before its execution: size, chain and signatures.
 
-Source of who has to sign: `sui-types/src/signature_verification.rs`, whose order of checks and
-wording are followed.
+The order of the checks, the wording of the errors and the rules for signers follow
+`sui-types/src/signature_verification.rs`.
 """
 
 import json
@@ -29,11 +29,15 @@ from nexus_tools.sui.types.type_tag import SUI, balance_tag
 def admit(
     data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest, epoch: int
 ) -> TransactionData:
-    """Read a transaction that users sent to this chain, signed by those who have to.
+    """Decode a user's transaction and check its size, its chain and its signatures.
 
-    Raises `BcsError`, `TransactionRefused`, `signature_malformed` and `signature_invalid`.
+    Raises:
+        BcsError: the bytes are not a transaction.
+        TransactionRefused: the transaction is too large, for another chain, or a system
+        transaction.
+        NotAllowedError: `signature_malformed`, `signature_invalid`.
     """
-    check_size(data_bytes)  # before work is done that grows with the size
+    check_size(data_bytes)  # first, because the cost of decoding grows with the size
     data = TRANSACTION_DATA.decode(data_bytes)
     if not isinstance(data.kind, ProgrammableTransaction):
         raise TransactionRefused(
@@ -54,10 +58,10 @@ def check_size(data_bytes: bytes) -> None:
 
 
 def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
-    """Refuse a transaction that names another chain as the one that it is meant for.
+    """Refuse a transaction that is meant for another chain.
 
-    Reservations of money for the gas name the chain, too, and an epoch: they are good for that one
-    and for the next.
+    Reservations of funds for gas name a chain and an epoch. They are valid in that epoch and the
+    next.
     """
     expiration = data.expiration
     if isinstance(expiration, ValidDuring | Validity) and expiration.chain != chain_id:
@@ -70,7 +74,7 @@ def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
 
 
 def _check_reservation(reservation: CoinReservation, data: TransactionData, epoch: int) -> None:
-    """A reservation for gas is the sender's own, and in SUI."""
+    """Refuse a gas reservation that is not in SUI, not the sender's own, or expired."""
     own = accumulator_id(data.sender, balance_tag(SUI))
     if reservation.accumulator != own or data.gas.owner != data.sender:
         raise TransactionRefused(
@@ -85,26 +89,29 @@ def _check_reservation(reservation: CoinReservation, data: TransactionData, epoc
 
 
 def required_signers(data: TransactionData) -> tuple[Address, ...]:
-    """The sender, and whoever else pays."""
+    """Return the sender and, if different, the gas owner."""
     if data.gas.owner == data.sender:
         return (data.sender,)
     return data.sender, data.gas.owner
 
 
 def check_signatures(data: TransactionData, data_bytes: bytes, signatures: Sequence[bytes]) -> None:
-    """Refuse a transaction unless each signer signed it, once, and nobody else.
+    """Refuse a transaction unless each required signer, and nobody else, signed it exactly once.
 
-    The order of the signatures is free. Raises `signature_malformed` and `signature_invalid`.
+    The signatures may be in any order.
+
+    Raises:
+        NotAllowedError: `signature_malformed`, `signature_invalid`.
     """
-    parsed = [UserSignature.parse(signature) for signature in signatures]
+    user_signatures = [UserSignature.parse(signature) for signature in signatures]
     signers = required_signers(data)
-    if len(parsed) != len(signers):
-        raise _refused(f"Expect {len(signers)} signer signatures but got {len(parsed)}")
-    by_signer = {signature.address(): signature for signature in parsed}
+    if len(user_signatures) != len(signers):
+        raise _refused(f"Expect {len(signers)} signer signatures but got {len(user_signatures)}")
+    by_signer = {signature.address(): signature for signature in user_signatures}
     for signer in signers:
         if signer not in by_signer:
-            found = json.dumps([str(address) for address in sorted(by_signer)])
-            raise _refused(f"Required Signature from {signer} is absent {found}")
+            addresses = json.dumps([str(address) for address in sorted(by_signer)])
+            raise _refused(f"Required Signature from {signer} is absent {addresses}")
     for signer in sorted(by_signer):
         by_signer[signer].verify(TRANSACTION_INTENT + data_bytes)
 

@@ -1,4 +1,4 @@
-"""The next checkpoint, transaction by transaction, and the objects as they are meanwhile."""
+"""The builder of the next checkpoint, with the objects as its transactions leave them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -38,7 +38,7 @@ from nexus_tools.sui.types.transaction import TransactionData, TransactionKind
 
 
 class PendingObjects:
-    """What earlier transactions of the checkpoint did, over the objects of the ledger."""
+    """Changes by earlier transactions of the checkpoint, over the objects of the ledger."""
 
     __slots__ = ("_changed", "_ledger")
 
@@ -47,21 +47,21 @@ class PendingObjects:
         self._changed: dict[Address, Object | None] = {}
 
     def take_in(self, result: ExecutionResult) -> None:
-        """Add what a transaction did."""
+        """Add the changes of a transaction."""
         self._changed.update(dict.fromkeys(result.removed))
         self._changed.update(result.written)
 
     def get(self, object_id: Address) -> Object | None:
-        """The object as it is now."""
+        """Return the current version of an object."""
         if object_id in self._changed:
             return self._changed[object_id]
         return self._ledger.get(object_id)
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """The object as it was at a version."""
-        changed = self._changed.get(object_id)
-        if changed is not None and changed.version == version:
-            return changed
+        """Return an object at a version."""
+        current = self._changed.get(object_id)
+        if current is not None and current.version == version:
+            return current
         return self._ledger.get_version(object_id, version)
 
 
@@ -69,7 +69,10 @@ _NO_DIGEST = Digest(bytes(32))
 
 
 class CheckpointBuilder:
-    """Executes transactions one on the other; nothing is changed until the ledger takes it in."""
+    """A sequence of executed transactions for the next checkpoint.
+
+    The ledger changes only when it applies the finished checkpoint.
+    """
 
     def __init__(
         self, ledger: Ledger, executor: Executor, environment: Environment, timestamp_ms: int
@@ -84,7 +87,7 @@ class CheckpointBuilder:
         self.timestamp_ms = timestamp_ms
 
     def set_clock(self) -> None:
-        """Execute the transaction that brings the clock 0x6 to the time of the checkpoint."""
+        """Execute the system transaction that sets the clock 0x6 to the time of the checkpoint."""
         prologue = ConsensusCommitPrologueV4(
             epoch=self._environment.epoch,
             round=self.number,
@@ -97,16 +100,17 @@ class CheckpointBuilder:
         self._execute_system(prologue)
 
     def draw_randomness(self, randomness: Randomness) -> None:
-        """Execute the transaction that brings new bytes to the object 0x8."""
+        """Execute the system transaction that writes new random bytes into the object 0x8."""
         self._execute_system(randomness.update(self._objects, self._environment.epoch))
 
     def end_epoch(self) -> None:
-        """Execute the transaction that ends the epoch: it is the last one of the checkpoint.
+        """Execute the transaction that ends the epoch. It must be the last one of the checkpoint.
 
-        Raises `epoch_change_failed`.
+        Raises:
+            NexusError: `epoch_change_failed`.
         """
         epoch = self._environment.epoch
-        # What the whole epoch has cost is shared out, that of this checkpoint so far included.
+        # The cost of the whole epoch is distributed, including this checkpoint's so far.
         costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
         change = ChangeEpoch(
             epoch=epoch + 1,
@@ -129,7 +133,7 @@ class CheckpointBuilder:
         return self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))[1]
 
     def shows_time(self, *, within_ms: int = 1) -> bool:
-        """Whether the clock 0x6 is behind the time of the checkpoint by less than `within_ms`."""
+        """Return whether the clock 0x6 is less than `within_ms` behind the checkpoint's time."""
         clock = self._objects.get(CLOCK)
         assert clock is not None
         return self.timestamp_ms - clock_ms(clock) < within_ms
@@ -142,13 +146,14 @@ class CheckpointBuilder:
         mode: Mode = Mode.COMMIT,
         executor: Executor | None = None,
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
-        """Execute the next transaction, by another executor if one is given.
+        """Execute the next transaction, with another executor if one is given.
 
-        Raises `TransactionRefused`.
+        Raises:
+            TransactionRefused: the transaction cannot be executed.
         """
         digest = transaction_digest(data_bytes)
-        chosen = executor or self._executor
-        result = chosen.execute(data, digest, self._objects, self._environment, mode)
+        active_executor = executor or self._executor
+        result = active_executor.execute(data, digest, self._objects, self._environment, mode)
         place = Place(self.number, self.timestamp_ms, len(self._executed))
         executed = ExecutedTransaction.at(place, data, data_bytes, signatures, result)
         self._executed.append(executed)
@@ -156,7 +161,7 @@ class CheckpointBuilder:
         return executed, result
 
     def finish(self) -> Checkpoint:
-        """The checkpoint with all transactions so far, and what settles address balances."""
+        """Settle the address balances and return the checkpoint with all transactions."""
         self._settle()
         return Checkpoint.after(
             self._previous,
@@ -179,7 +184,7 @@ class CheckpointBuilder:
             assert isinstance(executed.effects.status, Success), executed.effects.status
 
     def packages(self) -> Iterator[Address]:
-        """The packages that the transactions have published."""
+        """Yield the IDs of the packages that the transactions have published."""
         for executed in self._executed:
             for value in executed.output_objects:
                 if isinstance(value.data, MovePackage):

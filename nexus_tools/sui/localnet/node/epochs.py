@@ -1,4 +1,4 @@
-"""The epochs of the network: where each begins in the chain, and the system state in it."""
+"""The epochs of the network: their first checkpoints and their system states."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from nexus_tools.sui.types.system_state import SystemState, decode_system_state,
 
 EPOCH_STARTS_SETTING = "epoch_starts"
 EPOCH_STARTS: Codec[tuple[int, ...]] = vector(u64)
-"""The durable form of where epochs begin: the first checkpoint of each."""
+"""The stored form of the epochs' starts: the first checkpoint of each epoch."""
 
 Committee = tuple[tuple[bytes, int], ...]
 
@@ -21,9 +21,10 @@ _FIRST_VERSION = 1
 
 
 class Epoch(Struct, frozen=True):
-    """An epoch, its checkpoints and its times in ms; None for the end of the one that lasts.
+    """An epoch with its checkpoints and its times in ms. The end of the current epoch is None.
 
-    `state` is the system state at the beginning of an epoch that is over, else that of now.
+    `state` is the system state at the start of a past epoch, or the current state of the current
+    one.
     """
 
     number: int
@@ -35,7 +36,7 @@ class Epoch(Struct, frozen=True):
 
 
 def read_system_state(find: Callable[[Address], Object | None]) -> SystemState:
-    """The system state in what `find` gives of the objects."""
+    """Read the system state from the objects that `find` returns."""
     wrapper = find(SYSTEM_STATE)
     assert wrapper is not None
     field = find(system_state_field(_contents(wrapper)))
@@ -44,7 +45,7 @@ def read_system_state(find: Callable[[Address], Object | None]) -> SystemState:
 
 
 def environment_of(state: SystemState) -> Environment:
-    """What transactions see of an epoch."""
+    """Return the parts of an epoch that transactions can see."""
     return Environment(
         state.epoch,
         state.epoch_start_timestamp_ms,
@@ -54,7 +55,7 @@ def environment_of(state: SystemState) -> Environment:
 
 
 def committee_of(state: SystemState) -> Committee:
-    """Who decides in the epoch: protocol keys and voting powers, in the order of the keys."""
+    """Return the validators' protocol keys and voting powers, sorted by key."""
     return tuple(
         sorted(
             (validator.metadata.protocol_public_key, validator.voting_power)
@@ -69,34 +70,34 @@ def _contents(value: Object) -> bytes:
 
 
 class Epochs:
-    """The epochs of a ledger that has its genesis. `environment` is that of the present one."""
+    """The epochs of a ledger that has a genesis. `environment` belongs to the current epoch."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.reload()
 
     def reload(self) -> None:
-        """Find out from the ledger which epoch it is."""
+        """Read the current epoch from the ledger."""
         starts = self._ledger.setting(EPOCH_STARTS_SETTING)
         self._starts = EPOCH_STARTS.decode(starts) if starts else (0,)
         state = read_system_state(self._ledger.get)
         self.environment = environment_of(state)
 
     def starts_with(self, checkpoint: int) -> bytes:
-        """The setting, when the next epoch begins with this checkpoint."""
+        """Return the setting for a next epoch that starts with this checkpoint."""
         return EPOCH_STARTS.encode((*self._starts, checkpoint))
 
     def starts_until(self, checkpoint: int) -> bytes:
-        """The setting as it was when this checkpoint was the latest one."""
-        # An epoch begins with the checkpoint behind the one that ended the epoch before.
-        # With starts (0, 40), checkpoint 39 is the last of epoch 0 and has ended it: back there it
-        # is epoch 1, and 40 stays; back at 38 it is epoch 0, and 40 goes.
+        """Return the setting as it was when this checkpoint was the latest one."""
+        # An epoch starts with the checkpoint after the one that ended the previous epoch.
+        # With starts (0, 40), checkpoint 39 is the last of epoch 0 and has ended it. After a revert
+        # to 39 it is epoch 1, so 40 stays. After a revert to 38 it is epoch 0, so 40 is removed.
         return EPOCH_STARTS.encode(
             tuple(start for start in self._starts if start <= checkpoint + 1)
         )
 
     def get(self, number: int) -> Epoch | None:
-        """An epoch by its number; None if it has not begun."""
+        """Return an epoch by its number, or None if it has not started."""
         if number >= len(self._starts):
             return None
         first = self._starts[number]
@@ -111,10 +112,12 @@ class Epochs:
         return Epoch(number, first, last, start_ms, end.timestamp_ms, state)
 
     def _state_before(self, checkpoint: int) -> SystemState:
-        """The system state that was made by the end of the epoch before; at first by genesis."""
+        """Return the system state that the end of the previous epoch, or genesis, wrote."""
         if checkpoint == 0:
-            return read_system_state(lambda found: self._ledger.get_version(found, _FIRST_VERSION))
-        made = self._ledger.checkpoint(checkpoint - 1)
-        assert made is not None
-        written = {value.id: value for value in made.transactions[-1].output_objects}
+            return read_system_state(
+                lambda object_id: self._ledger.get_version(object_id, _FIRST_VERSION)
+            )
+        checkpoint_before = self._ledger.checkpoint(checkpoint - 1)
+        assert checkpoint_before is not None
+        written = {value.id: value for value in checkpoint_before.transactions[-1].output_objects}
         return read_system_state(written.get)

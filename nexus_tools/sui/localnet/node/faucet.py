@@ -1,4 +1,4 @@
-"""The faucet's account: the money of a new network, given to whoever asks for it."""
+"""The faucet's account, which holds the SUI of a new network and funds any address."""
 
 import secrets
 from base64 import b64encode
@@ -19,7 +19,7 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 from nexus_tools.sui.types.type_tag import GAS_COIN
 
 KEY_SETTING = "faucet_key"
-"""Under which name the ledger keeps the seed of the key."""
+"""The ledger's setting that holds the seed of the key."""
 
 _BUDGET_MIST = 50_000_000
 _MAX_AMOUNTS = 250
@@ -27,7 +27,7 @@ _MAX_GAS_COINS = 256
 
 
 class Faucet:
-    """An Ed25519 key, and transfers of what its address owns."""
+    """An Ed25519 key that transfers the coins of its address."""
 
     def __init__(self, seed: bytes) -> None:
         entry = b64encode(bytes([SignatureScheme.ED25519]) + seed).decode()
@@ -37,7 +37,7 @@ class Faucet:
 
     @classmethod
     def of(cls, ledger: Ledger) -> "Faucet":
-        """The faucet of a network: its key is random, and kept in the ledger."""
+        """Load the faucet of a network, or create it with a random key in the ledger."""
         seed = ledger.setting(KEY_SETTING)
         if seed is None:
             seed = secrets.token_bytes(32)
@@ -47,19 +47,21 @@ class Faucet:
     def transfer(
         self, ledger: Ledger, environment: Environment, recipient: Address, amounts: Sequence[int]
     ) -> TransactionData:
-        """A transaction that gives a coin of each amount (MIST).
+        """Return a transaction that sends one coin for each amount in MIST.
 
-        Raises `faucet_amount_invalid` and `faucet_empty`.
+        Raises:
+            ValidationError: `faucet_amount_invalid`.
+            NotNowError: `faucet_empty`.
         """
         if not 1 <= len(amounts) <= _MAX_AMOUNTS or any(amount <= 0 for amount in amounts):
             raise ValidationError(
                 "faucet_amount_invalid",
-                f"the faucet gives 1 to {_MAX_AMOUNTS} coins of more than 0 MIST",
+                f"expected 1 to {_MAX_AMOUNTS} amounts, each of more than 0 MIST",
             )
         coins = self._coins(ledger, sum(amounts) + _BUDGET_MIST * len(amounts))
         builder = TransactionBuilder()
         split = builder.split_coins(builder.gas, amounts)
-        builder.transfer_objects([split[place] for place in range(len(amounts))], recipient)
+        builder.transfer_objects([split[index] for index in range(len(amounts))], recipient)
         gas = GasData(
             payment=tuple(coin.reference() for coin in coins),
             owner=self.address,
@@ -69,7 +71,7 @@ class Faucet:
         return TransactionData(builder.finish(), self.address, gas, NoExpiration())
 
     def sign(self, data_bytes: bytes) -> bytes:
-        """The serialized signature of a transaction."""
+        """Return the serialized signature of a transaction."""
         return bytes(
             pysui_fastcrypto.sign_digest(
                 SignatureScheme.ED25519,
@@ -80,15 +82,18 @@ class Faucet:
         )
 
     def _coins(self, ledger: Ledger, needed_mist: int) -> list[Object]:
-        """The largest coins, as many as it takes: gas merges them."""
-        balance, chosen = 0, []
+        """Return the fewest coins, largest first, that cover the amount.
+
+        The transaction pays its gas with them, which merges them into one coin.
+        """
+        balance, coins = 0, []
         for coin in ledger.owned_by(self.address, GAS_COIN, limit=_MAX_GAS_COINS):
-            chosen.append(coin)
+            coins.append(coin)
             balance += coin_balance(coin)
             if balance >= needed_mist:
-                return chosen
+                return coins
         raise NotNowError(
             "faucet_empty",
-            f"the faucet has {balance} MIST left, which is less than {needed_mist}",
-            hint="ask for less, or start a new network",
+            f"the faucet has only {balance} MIST left; this needs {needed_mist} MIST",
+            hint="request less, or start a new network",
         )

@@ -1,4 +1,4 @@
-"""The one authority of the network: what it is sent, it checks, executes, commits."""
+"""The only authority of the network: it checks, executes and commits transactions."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -41,10 +41,10 @@ Subscriber = Callable[[Checkpoint], None]
 
 
 class Node:
-    """A node over a ledger; one without a genesis gets one, with what `origin` says.
+    """A node over a ledger. It creates a genesis from `origin` if the ledger has none.
 
-    Every transaction is a checkpoint of its own, and final when `execute` returns. Used by one
-    thread at a time.
+    Each transaction is in a checkpoint of its own and is final when `execute` returns. Only one
+    thread at a time may use a node.
     """
 
     def __init__(
@@ -79,11 +79,14 @@ class Node:
         wall_clock: WallClock = milliseconds,
         origin: Origin = DEFAULT_ORIGIN,
     ) -> Self:
-        """The node of the network that is kept in a directory; without one, of a new network.
+        """Open the network stored in a directory; without a directory, create one in memory.
 
-        A new one begins with `origin`; one that is kept stays as it is. Raises `state_locked`,
-        `state_damaged`, `state_incomplete`, `state_format_unsupported`, `origin_differs`, and as
-        `found_network` does.
+        A new network starts with `origin`. A stored network keeps its own.
+
+        Raises:
+            NexusError: `state_locked`, `state_damaged`, `state_incomplete`,
+            `state_format_unsupported`,
+                `origin_differs`, and the errors of `found_network`.
         """
         ledger = Ledger.open(directory) if directory else Ledger()
         try:
@@ -94,30 +97,35 @@ class Node:
             raise
 
     def close(self) -> None:
-        """Let the ledger go. What was committed stays."""
+        """Close the ledger. Committed transactions remain."""
         self.ledger.close()
 
     @property
     def environment(self) -> Environment:
-        """The present epoch, its start and its reference gas price."""
+        """The current epoch, its start and its reference gas price."""
         return self.epochs.environment
 
     # --- Transactions
 
     def execute(self, data_bytes: bytes, signatures: Sequence[bytes]) -> ExecutedTransaction:
-        """Execute a signed transaction and commit it; the same one again changes nothing.
+        """Execute and commit a signed transaction. Return the earlier result of a repeated one.
 
-        `data_bytes` are BCS of `TransactionData`, signatures are serialized. Raises `BcsError`,
-        `signature_malformed`, `signature_invalid` and `TransactionRefused`; then nothing happened.
+        `data_bytes` is the BCS of `TransactionData`; the signatures are serialized. If an error is
+        raised, nothing has changed.
+
+        Raises:
+            BcsError: the bytes are not a transaction.
+            NotAllowedError: `signature_malformed`, `signature_invalid`.
+            TransactionRefused: the transaction cannot be executed.
         """
         data = admit(data_bytes, signatures, self.chain_id, self.environment.epoch)
-        known = self._executed_before(data, data_bytes)
-        if known is not None:
-            return known
+        earlier = self._earlier_execution(data, data_bytes)
+        if earlier is not None:
+            return earlier
         builder = self._builder_for(data)
         if self._subscribers and not builder.shows_time(within_ms=_CATCH_UP_MS):
-            # Transactions that leave the clock may come so fast that nobody who watches asks for
-            # more: it has to run nevertheless.
+            # Transactions that do not use the clock may arrive so fast that subscribers never call
+            # `catch_up`. The clock has to run for them nevertheless.
             builder.set_clock()
         if _uses(data, RANDOM):
             builder.draw_randomness(self._randomness)
@@ -125,22 +133,24 @@ class Node:
         self._commit(builder)
         return executed
 
-    def _executed_before(
+    def _earlier_execution(
         self, data: TransactionData, data_bytes: bytes
     ) -> ExecutedTransaction | None:
         for coin in data.gas.payment:
-            found = self.ledger.get(coin.object_id)
-            if found is not None and found.version == coin.version:
-                return None  # a transaction changes every coin that pays for it
+            current = self.ledger.get(coin.object_id)
+            if current is not None and current.version == coin.version:
+                return None  # an executed transaction has changed all its gas coins
         return self.ledger.transaction(transaction_digest(data_bytes))
 
     def simulate(
         self, data: TransactionData, mode: Mode = Mode.SIMULATE, executor: Executor | None = None
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
-        """What a transaction would do now, by another executor if one is given.
+        """Execute a transaction without committing it, with another executor if one is given.
 
-        It sees the random bytes of the last round, not those that it will have when executed.
-        Raises `TransactionRefused`.
+        The transaction sees the random bytes of the last round, not those of its real execution.
+
+        Raises:
+            TransactionRefused: the transaction cannot be executed.
         """
         data_bytes = data.encode()
         if mode is not Mode.INSPECT:
@@ -149,9 +159,11 @@ class Node:
         return self._builder_for(data).execute(data, data_bytes, (), mode, executor)
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
-        """Give a coin of each amount from the faucet's account.
+        """Send one coin for each amount in MIST from the faucet's account.
 
-        Raises `faucet_amount_invalid` and `faucet_empty`.
+        Raises:
+            ValidationError: `faucet_amount_invalid`.
+            NotNowError: `faucet_empty`.
         """
         data = self._faucet.transfer(self.ledger, self.environment, recipient, amounts_mist)
         data_bytes = data.encode()
@@ -165,13 +177,14 @@ class Node:
     # --- Time
 
     def now_ms(self) -> int:
-        """The time of the network in ms since 1970."""
+        """Return the time of the network, in ms since 1970."""
         return self._clock.now_ms()
 
     def advance_clock(self, milliseconds: int) -> CheckpointSummary:
-        """Move the clock ahead, and make a checkpoint in which it shows the new time.
+        """Move the clock forward and make a checkpoint in which it shows the new time.
 
-        Raises `clock_advance_invalid`.
+        Raises:
+            ValidationError: `clock_advance_invalid`.
         """
         advances = self._clock.advanced(milliseconds, self.ledger.latest.number + 1)
         builder = self._builder(self.now_ms() + milliseconds)
@@ -181,12 +194,12 @@ class Node:
         return self.ledger.latest.summary
 
     def catch_up(self) -> None:
-        """Make a checkpoint that sets the clock if what it shows is a second old.
+        """Make a checkpoint that sets the clock if it is at least a second behind.
 
-        Who watches the network sees a clock that runs; while nobody does, nothing happens. A
-        checkpoint of transactions that do not take the clock leaves it as it is, so that the age of
-        the latest one says nothing. It is for reads, so a disk that takes nothing only leaves the
-        clock behind.
+        Clients that watch the network see a running clock. Without clients nothing happens. The age
+        of the latest checkpoint is not used, because checkpoints of transactions that do not read
+        the clock leave it as it is. This method serves reads, so a disk that cannot be written to
+        only delays the clock.
         """
         builder = self._builder(self.now_ms())
         if not builder.shows_time(within_ms=_CATCH_UP_MS):
@@ -196,15 +209,18 @@ class Node:
             except NexusError as error:
                 if error.code != "state_write_failed":
                     raise
-                _LOG.warning("the clock stays behind: %s", error)
+                _LOG.warning("the clock was not updated: %s", error)
 
     # --- Epochs
 
     def advance_epoch(self) -> int:
-        """End the epoch now, and begin the next one; gives its number.
+        """End the epoch, start the next one, and return its number.
 
-        The last checkpoint of the old epoch ends with its change, the first one of the new epoch
-        sets the clock. Raises `epoch_change_failed`.
+        The last checkpoint of the old epoch ends with the epoch change. The first one of the new
+        epoch sets the clock.
+
+        Raises:
+            NexusError: `epoch_change_failed`.
         """
         last = self._builder(self.now_ms())
         if not last.shows_time():
@@ -218,9 +234,9 @@ class Node:
         return self.environment.epoch
 
     def seed_randomness(self, seed: bytes) -> None:
-        """Let all random bytes to come follow from a seed, for tests that are to repeat.
+        """Derive all future random bytes from a seed, for repeatable tests.
 
-        It takes effect with a checkpoint of its own.
+        The seed takes effect with a checkpoint of its own.
         """
         builder = self._builder(self.now_ms())
         builder.set_clock()
@@ -228,10 +244,10 @@ class Node:
         self._commit(builder, {SEEDS_SETTING: seeds})
         self._randomness.reload()
 
-    # --- Watching and going back
+    # --- Subscriptions and snapshots
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Have a function called with each new checkpoint; gives one that ends it."""
+        """Call a function with each new checkpoint. Return a function that unsubscribes."""
         self._subscribers.append(subscriber)
 
         def unsubscribe() -> None:
@@ -241,13 +257,14 @@ class Node:
         return unsubscribe
 
     def snapshot(self) -> Snapshot:
-        """The present, to come back to."""
+        """Return a snapshot of the current state for `revert`."""
         return self.ledger.snapshot()
 
     def revert(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot, as often as wanted; the clock goes back too.
+        """Return to a snapshot, which stays valid. The clock returns to its earlier time too.
 
-        Raises `snapshot_gone`.
+        Raises:
+            NexusError: `snapshot_gone`.
         """
         advances = self._clock.until(snapshot.checkpoint)
         settings = {
@@ -255,8 +272,8 @@ class Node:
             EPOCH_STARTS_SETTING: self.epochs.starts_until(snapshot.checkpoint),
             SEEDS_SETTING: self._randomness.seeds_until(snapshot.checkpoint),
         }
-        gone = self.ledger.revert(snapshot, settings)
-        for package in gone:
+        removed_packages = self.ledger.revert(snapshot, settings)
+        for package in removed_packages:
             self.machine.types.forget(package)
         self._clock.restore(advances, self.ledger.latest.summary.timestamp_ms)
         self.epochs.reload()
@@ -268,7 +285,7 @@ class Node:
         return CheckpointBuilder(self.ledger, self._executor, self.environment, timestamp_ms)
 
     def _builder_for(self, data: TransactionData) -> CheckpointBuilder:
-        """The next checkpoint, up to the place of a transaction: the clock is set if it is used."""
+        """Start the checkpoint for a transaction, and set the clock if the transaction uses it."""
         builder = self._builder(self.now_ms())
         if _uses(data, CLOCK) and not builder.shows_time():
             builder.set_clock()
@@ -287,7 +304,7 @@ class Node:
 
 
 def _uses(data: TransactionData, object_id: Address) -> bool:
-    """Whether a transaction takes a shared object."""
+    """Return whether a transaction has a shared object as input."""
     kind = data.kind
     return isinstance(kind, ProgrammableTransaction) and any(
         isinstance(value, SharedObject) and value.object_id == object_id for value in kind.inputs

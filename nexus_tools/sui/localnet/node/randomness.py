@@ -1,6 +1,6 @@
-"""The random bytes of the network: each round's come from a seed, which can be chosen.
+"""The random bytes of the network. A seed, which can be chosen, determines those of each round.
 
-On a real network they are a signature that validators make together, as long as these.
+On a real network the random bytes are a joint signature of the validators, of the same length.
 """
 
 import secrets
@@ -17,7 +17,7 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive
 
 SEEDS_SETTING = "randomness_seeds"
 SEEDS: Codec[tuple[tuple[int, bytes], ...]] = vector(record((u64, byte_vector)))
-"""The durable form of the seeds: the checkpoint from which each holds, and the seed."""
+"""The stored form of the seeds: the checkpoint where each takes effect, and the seed."""
 
 _BYTES = 48
 _ID_BYTES = 32
@@ -25,10 +25,10 @@ _STATE = record((u64, u64, u64, u64))  # the field's name, version, epoch, round
 
 
 class Randomness:
-    """What comes next, by epoch and round. The same seed gives the same bytes again.
+    """A generator of random bytes by epoch and round. The same seed gives the same bytes.
 
-    A new network has a random seed. Another one takes effect with a checkpoint, so that going back
-    to an earlier checkpoint brings the earlier seed back too.
+    A new network has a random seed. A new seed takes effect with a checkpoint, so a revert to an
+    earlier checkpoint also restores the earlier seed.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -39,19 +39,19 @@ class Randomness:
         self.reload()
 
     def reload(self) -> None:
-        """Take the seeds from the ledger."""
+        """Read the seeds from the ledger."""
         self._seeds = SEEDS.decode(self._ledger.setting(SEEDS_SETTING) or b"\0")
 
     def seeds_with(self, seed: bytes, checkpoint: int) -> bytes:
-        """The setting, with one more seed that is to hold from a checkpoint on."""
+        """Return the setting plus a seed that takes effect from a checkpoint on."""
         return SEEDS.encode((*self._seeds, (checkpoint, seed)))
 
     def seeds_until(self, checkpoint: int) -> bytes:
-        """The setting, with the seeds that held at a checkpoint."""
-        return SEEDS.encode(tuple(each for each in self._seeds if each[0] <= checkpoint))
+        """Return the setting with only the seeds in effect at a checkpoint."""
+        return SEEDS.encode(tuple(entry for entry in self._seeds if entry[0] <= checkpoint))
 
     def update(self, objects: ObjectStore, epoch: int) -> RandomnessStateUpdate:
-        """The transaction that gives the object 0x8 the bytes of the next round of an epoch."""
+        """Return the transaction that writes the next round's bytes into the object 0x8."""
         random = objects.get(RANDOM)
         assert random is not None
         assert isinstance(random.data, MoveObject)
@@ -59,12 +59,12 @@ class Randomness:
         number = _next_round(objects, random.data, epoch)
         place = u64.encode(epoch) + u64.encode(number)
         _, seed = self._seeds[-1]
-        drawn = blake2b(seed + place, digest_size=_BYTES).digest()
-        return RandomnessStateUpdate(epoch, number, drawn, random.owner.initial_version)
+        random_bytes = blake2b(seed + place, digest_size=_BYTES).digest()
+        return RandomnessStateUpdate(epoch, number, random_bytes, random.owner.initial_version)
 
 
 def _next_round(objects: ObjectStore, random: MoveObject, epoch: int) -> int:
-    """The number of the next round: rounds count from 0 in each epoch.
+    """Return the number of the next round. Rounds count from 0 in each epoch.
 
     `Random { id: UID, inner: Versioned { id: UID, version: u64 } }`; the inner state is a dynamic
     field `RandomInner { version, epoch, randomness_round, random_bytes }` under the version.

@@ -1,18 +1,18 @@
-"""Settling address balances and event streams: what a checkpoint's transactions did to them.
+"""The settlement of address balances and event streams that a checkpoint's transactions changed.
 
-As on a real network, transactions of the system at the end of the checkpoint add up the changes
-and write the balances and the heads of streams, which are dynamic fields of the accumulator root;
-a last one, the barrier, gives the root its next version. If Ann gave 5 MIST of her balance to
-Bob's, and Bob 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
+As on a real network, system transactions at the end of the checkpoint sum up the changes and write
+the balances and the heads of streams, which are dynamic fields of the accumulator root. The last
+one, the barrier, gives the root its next version. If Ann sends 5 MIST of her balance to Bob's, and
+Bob sends 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
 
     settlement_prologue(root, epoch 0, checkpoint 9, number 0, paid in 8, paid out 8)
     settle_u128<Balance<SUI>>(root, ann, + 0, - 5)
     settle_u128<Balance<SUI>>(root, bob, + 2, - 0)
     settle_u128<Balance<SUI>>(root, cid, + 3, - 0)
 
-and, as a transaction of its own, the barrier: settlement_prologue(root, 0, 9, 1, 0, 0). Settlements
-change fields of the root without changing the root, so that they could run side by side; only the
-barrier takes it for itself. Source: `accumulators/mod.rs` of `sui-core`.
+and, as a separate transaction, the barrier: settlement_prologue(root, 0, 9, 1, 0, 0). Settlements
+change fields of the root without changing the root, so that they could run in parallel. Only the
+barrier takes exclusive access to it. Source: `accumulators/mod.rs` of `sui-core`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,14 +40,14 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag
 
 MAX_UPDATES = 100
-"""Of one settlement: `max_updates_per_settlement_txn` of the protocol."""
+"""The most updates in one settlement: `max_updates_per_settlement_txn` of the protocol."""
 
 _SUI_FUNDS = balance_tag(SUI)
 _MODULE = "accumulator_settlement"
 
 
 class _Update(Struct):
-    """What went into one balance, and what came out, in its smallest unit; or events."""
+    """The deposits and withdrawals of one balance, in its smallest unit, or a stream's events."""
 
     owner: Address
     funds: TypeTag
@@ -56,7 +56,7 @@ class _Update(Struct):
     events: list[EventCommitment] = field(default_factory=list)
 
     def add(self, write: AccumulatorWrite, checkpoint: int, transaction: int) -> None:
-        """Count in a change by the transaction with this index in the checkpoint."""
+        """Add a change by the transaction with this index in the checkpoint."""
         if isinstance(write.value, AccumulatorEvents):
             self.events.extend(
                 EventCommitment(checkpoint, transaction, index, digest)
@@ -71,7 +71,7 @@ class _Update(Struct):
 
 
 class _Calls:
-    """Calls of the settlement's module; values with the same bytes are one input, as on Sui."""
+    """Calls of the settlement's module. Equal values share one input, as on Sui."""
 
     def __init__(self, root: SharedObject) -> None:
         self._root = root
@@ -79,22 +79,25 @@ class _Calls:
         self._commands: list[MoveCall] = []
 
     def add(self, function: str, values: Iterable[bytes], types: tuple[TypeTag, ...] = ()) -> None:
-        """Call a function with the root, and values as BCS bytes."""
+        """Add a call of a function with the root and with values as BCS bytes."""
         arguments = (InputArgument(0), *map(self.place, values))
         self._commands.append(MoveCall(SUI_FRAMEWORK, _MODULE, function, types, arguments))
 
     def finish(self) -> ProgrammableSystemTransaction:
-        """The transaction that makes the calls."""
+        """Return the transaction that makes the calls."""
         values = (Pure(value) for value in self._places)
         return ProgrammableSystemTransaction((self._root, *values), tuple(self._commands))
 
     def place(self, value: bytes) -> InputArgument:
-        """The input that has this value."""
+        """Return the input that has this value."""
         return self._places.setdefault(value, InputArgument(1 + len(self._places)))
 
 
 class Settlement:
-    """The settlement of one checkpoint; `root_version` is the accumulator root's initial one."""
+    """The settlement of one checkpoint.
+
+    `root_version` is the initial version of the accumulator root.
+    """
 
     def __init__(self, epoch: int, checkpoint: int, root_version: int) -> None:
         self._epoch = epoch
@@ -104,7 +107,7 @@ class Settlement:
         self._transactions = 0
 
     def add(self, effects: TransactionEffects) -> None:
-        """Count in what the checkpoint's next transaction did."""
+        """Add the changes of the checkpoint's next transaction."""
         for accumulator, change in effects.changed_objects:
             write = change.output
             if isinstance(write, AccumulatorWrite):
@@ -113,7 +116,7 @@ class Settlement:
         self._transactions += 1
 
     def transactions(self) -> Iterator[TransactionKind]:
-        """What settles the changes; nothing if there are none."""
+        """Yield the transactions that settle the changes, or nothing if there are no changes."""
         updates = [self._updates[accumulator] for accumulator in sorted(self._updates)]
         starts = range(0, len(updates), MAX_UPDATES)
         for number, start in enumerate(starts):
@@ -142,7 +145,7 @@ class Settlement:
         return self._calls(number, 0, 0, exclusive=True).finish()
 
     def _calls(self, number: int, paid_in: int, paid_out: int, *, exclusive: bool) -> _Calls:
-        """The beginning of a transaction, which makes its digest its own."""
+        """Return the first calls of a transaction, which make its digest unique."""
         root = SharedObject(ACCUMULATOR_ROOT, self._root_version, mutable=True, exclusive=exclusive)
         calls = _Calls(root)
         numbers = (self._epoch, self._checkpoint, number, paid_in, paid_out)

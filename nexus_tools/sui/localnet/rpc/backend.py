@@ -1,4 +1,4 @@
-"""What every procedure works with."""
+"""The shared state of all procedures."""
 
 from collections.abc import AsyncGenerator, Callable
 
@@ -15,7 +15,7 @@ from nexus_tools.sui.support.allowed_sources import AllowedSources
 
 
 class Backend(Struct, frozen=True):
-    """The node that is served, and what it is served with."""
+    """The served node, and the objects that procedures need to serve it."""
 
     node: Node
     messages: Messages
@@ -26,19 +26,19 @@ class Backend(Struct, frozen=True):
     frames: SharedFrames = field(default_factory=SharedFrames)
 
     def refusal(self, head: Head) -> str | None:
-        """Return why a request is refused that a web page may have sent, or None.
+        """Return why a request that a web page may have sent is refused, or None.
 
-        Native gRPC is not checked: no page can send it.
+        Native gRPC is not checked, because a page cannot send it.
         """
         return self.sources.refusal(head.host, head.headers.get("origin"))
 
     def descriptor(self, name: str) -> Descriptor:
-        """The descriptor of a message of `sui.rpc.v2`."""
+        """Return the descriptor of a message of `sui.rpc.v2`."""
         return self.messages.descriptor(f"{SUI_PACKAGE}.{name}")
 
 
 Unary = Callable[[Backend, Message, Message], None]
-"""Serves a request by filling the response, which is given empty."""
+"""A function that serves a request by filling the empty response."""
 
 Streaming = Callable[[Backend, Message, type[Message]], AsyncGenerator[bytes]]
-"""Serves a request with messages of the given class, as bytes."""
+"""A function that serves a request with messages of the given class, as bytes."""

@@ -1,4 +1,4 @@
-"""What subscribers of the same are sent, rendered once for all of them."""
+"""A cache of rendered frames for subscribers with the same request."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -10,19 +10,19 @@ Frames = tuple[bytes, ...]
 _Key = tuple[str, bytes, Digest]  # kind and bytes of a request, and a checkpoint
 
 KEPT_BYTES = 16 * 1024 * 1024
-"""What is kept at most, with what it takes to keep it."""
+"""The largest size of the cache, including its overhead."""
 
-_ENTRY_BYTES = 512  # of a place, also where nothing is sent
+_ENTRY_BYTES = 512  # the overhead of an entry, also of an empty one
 
 
 class SharedFrames:
-    """The frames of checkpoints, by what was asked for; of all of them the last 16 MiB are kept.
+    """The frames of checkpoints by request, limited to the last 16 MiB.
 
-    Of 200 subscribers with the same request the first one to come to a checkpoint renders it.
+    If 200 subscribers have the same request, the first one that reaches a checkpoint renders it.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[_Key, Frames] = OrderedDict()
+        self._cache: OrderedDict[_Key, Frames] = OrderedDict()
         self._kept = 0
 
     def of(
@@ -31,19 +31,19 @@ class SharedFrames:
         checkpoint: Digest,
         render: Callable[[], Iterable[Message]],
     ) -> Frames:
-        """What a request gets for a checkpoint; if it is not known, it is rendered."""
+        """Return the frames of a checkpoint for a request. Render them if they are not cached."""
         key = (request.DESCRIPTOR.name, request.SerializeToString(), checkpoint)
-        known = self._known.get(key)
-        if known is None:
-            known = tuple(message.SerializeToString() for message in render())
-            self._keep(key, known)
-        return known
+        frames = self._cache.get(key)
+        if frames is None:
+            frames = tuple(message.SerializeToString() for message in render())
+            self._keep(key, frames)
+        return frames
 
     def _keep(self, key: _Key, frames: Frames) -> None:
-        self._known[key] = frames
+        self._cache[key] = frames
         self._kept += _size(key, frames)
         while self._kept > KEPT_BYTES:
-            self._kept -= _size(*self._known.popitem(last=False))
+            self._kept -= _size(*self._cache.popitem(last=False))
 
 
 def _size(key: _Key, frames: Frames) -> int:

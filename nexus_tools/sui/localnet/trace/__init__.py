@@ -1,4 +1,7 @@
-"""What a transaction did, call by call: it is executed once more, and watched."""
+"""Traces of transactions, call by call: a transaction is executed again and observed.
+
+Begin reading with `replay.py`; `transaction_trace.py` has the data types.
+"""
 
 from nexus_tools.sui.localnet.trace.changed_object import ChangedObject, ChangeKind
 from nexus_tools.sui.localnet.trace.document import Form, trace_document

@@ -1,4 +1,4 @@
-"""Recording calls while they happen."""
+"""The recording of calls while they happen."""
 
 from msgspec import Struct, field
 
@@ -15,17 +15,17 @@ from nexus_tools.sui.localnet.trace.value_reader import ValueReader
 from nexus_tools.sui.localnet.vm import Context, LinkedFunction, Meter, ReferenceType, Type, Value
 
 MAX_CALLS = 10_000
-"""So many calls of a transaction are kept, and beyond them those that lead to a failure."""
+"""The most recorded calls of a transaction. Calls that lead to a failure are always recorded."""
 
 MAX_DEPTH = 100
-"""So deep calls are kept; what reads a trace goes into them by calls of its own."""
+"""The deepest recorded calls, because readers of a trace are recursive."""
 
 
 class Running(Struct):
-    """A call or a command that has not ended; `left_out` counts calls in it that are not kept.
+    """A call or a command that has not ended; `left_out` counts unrecorded calls in it.
 
-    `values` are the arguments themselves, `arguments` what they were when the call began: when it
-    ends, those behind `&mut` are read again.
+    `values` are the arguments themselves, `arguments` their copies from the start of the call. At
+    its end, the values behind `&mut` arguments are read again.
     """
 
     gas_before: int
@@ -39,17 +39,16 @@ class Running(Struct):
     left_out: int = 0
 
     def gas(self, meter: Meter) -> GasUse:
-        """What was used since it began.
+        """Return the gas used since the start.
 
-        A call that used 100 units, of which the functions that it called used 70, has 30 of its
-        own.
+        A call that used 100 units, 70 of them in functions that it called, has 30 units of its own.
         """
         total = meter.spent - self.gas_before
         return GasUse(total, total - self.gas_of_callees)
 
 
 class CallRecorder:
-    """Builds the call trees of the commands of one transaction: a `CallObserver`."""
+    """A `CallObserver` that builds the call trees of one transaction's commands."""
 
     def __init__(self, values: ValueReader) -> None:
         self._values = values
@@ -63,18 +62,18 @@ class CallRecorder:
     # --- Commands
 
     def begin(self, meter: Meter) -> None:
-        """A command begins."""
+        """Start a command."""
         self._stack = [Running(meter.spent)]
 
     def end(self) -> Running:
-        """The command ends; gives what happened in it."""
+        """End the command and return its record."""
         return self._stack.pop()
 
     # --- Calls
 
     def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
-        """A function is called."""
-        if not self._stack:  # what the network itself calls belongs to no command
+        """Record the start of a call."""
+        if not self._stack:  # the network's own calls do not belong to a command
             self.begin(context.meter)
         self._calls += 1
         is_kept = self._calls <= MAX_CALLS and len(self._stack) <= MAX_DEPTH
@@ -86,7 +85,7 @@ class CallRecorder:
         self._stack.append(running)
 
     def leave(self, context: Context, results: list[Value]) -> None:
-        """The function that was entered last returns."""
+        """Record the return of the innermost call."""
         running = self._stack.pop()
         caller, gas = self._stack[-1], running.gas(context.meter)
         caller.gas_of_callees += gas.total
@@ -98,12 +97,12 @@ class CallRecorder:
             caller.steps.append(_call(running, CallStatus.RETURNED, gas, arguments, returned))
         else:
             self._leave_out(running, caller)
-        # Only `event::emit` and its like make events; what they emit is a step of who calls them.
+        # Only native functions such as `event::emit` emit events, which are steps of the caller.
         if callee.function.is_native:
             self._note_events(context, running.events_before, caller)
 
     def fail(self, context: Context, failure: BaseException) -> None:  # noqa: ARG002
-        """The function that was entered last ends with this, and so do those around it."""
+        """Record the failure of the innermost call. The calls around it fail next."""
         running = self._stack.pop()
         caller, gas = self._stack[-1], running.gas(context.meter)
         caller.gas_of_callees += gas.total
@@ -118,7 +117,7 @@ class CallRecorder:
         caller.steps.append(_call(running, status, gas, running.arguments, ()))
 
     def _leave_out(self, running: Running, caller: Running) -> None:
-        """Count a call that is not kept; events in it are the caller's."""
+        """Count a call that is not recorded, and move its events to the caller."""
         self.left_out += 1
         caller.left_out += 1 + running.left_out
         caller.steps.extend(running.steps)
@@ -135,8 +134,8 @@ class CallRecorder:
         )
 
     def _with_after(self, running: Running, callee: LinkedFunction) -> tuple[TracedValue, ...]:
-        """The arguments; those lent as `&mut` with what became of them."""
-        if not self._values.has_room:  # a value that is cut now was perhaps not cut before
+        """Return the arguments, with the final values of changed `&mut` arguments."""
+        if not self._values.has_room:  # a value truncated now may have been complete before
             return running.arguments
         arguments = list(running.arguments)
         for place, type_ in enumerate(callee.parameters):
@@ -176,6 +175,6 @@ def _call(
 
 def _module_code(callee: LinkedFunction, context: Context) -> bytes:
     function = callee.function
-    loaded = context.types.package(function.package)
-    assert loaded is not None
-    return dict(loaded.package.modules)[function.module.name]
+    package = context.types.package(function.package)
+    assert package is not None
+    return dict(package.package.modules)[function.module.name]

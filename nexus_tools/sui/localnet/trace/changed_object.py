@@ -1,4 +1,4 @@
-"""What a transaction did to an object."""
+"""The change of one object by a transaction."""
 
 from enum import StrEnum
 
@@ -19,10 +19,10 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class ChangeKind(StrEnum):
-    """What happened to an object. An object is transferred if its owner is another than before.
+    """The kind of a change. An object is transferred if its owner has changed.
 
-    What is accumulated is no object, but the balance or the stream of events of an address, which
-    is the owner then.
+    An accumulated change is not of an object, but of the balance or the event stream of an address,
+    which is its owner.
     """
 
     CREATED = "created"
@@ -49,7 +49,7 @@ class ChangedObject(Struct, frozen=True):
     owner: Owner | None = None
 
 
-# By whether it existed before, whether it exists after, and what became of its id.
+# The keys: whether it existed before, whether it exists after, and the operation on its ID.
 _KINDS = {
     (False, True, IdOperation.CREATED): ChangeKind.CREATED,
     (False, True, IdOperation.NONE): ChangeKind.UNWRAPPED,
@@ -61,7 +61,7 @@ _KINDS = {
 
 
 def changed_objects(executed: ExecutedTransaction) -> tuple[ChangedObject, ...]:
-    """The objects that a transaction changed, in the order of its effects."""
+    """Return the objects that a transaction changed, in the order of its effects."""
     types = {value.id: value.type for value in executed.input_objects}
     types.update((value.id, value.type) for value in executed.output_objects)
     version = executed.effects.lamport_version
@@ -95,9 +95,9 @@ def _kind(change: ObjectChange) -> ChangeKind:
     if isinstance(change.output, AccumulatorWrite):
         return ChangeKind.ACCUMULATED
     if isinstance(change.input, InputState) and isinstance(change.output, ObjectWrite):
-        same = change.input.owner == change.output.owner
-        return ChangeKind.MUTATED if same else ChangeKind.TRANSFERRED
+        is_same_owner = change.input.owner == change.output.owner
+        return ChangeKind.MUTATED if is_same_owner else ChangeKind.TRANSFERRED
     existed = isinstance(change.input, InputState)
     exists = isinstance(change.output, ObjectWrite)
-    # What exists before and after was decided above; other combinations are in no effects.
+    # Objects that exist before and after were handled above. Effects have no other combinations.
     return _KINDS[existed, exists, change.operation]

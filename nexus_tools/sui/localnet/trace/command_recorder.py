@@ -1,4 +1,4 @@
-"""Recording commands while they are executed, with the values of their arguments."""
+"""The recording of commands and their arguments during execution."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ _Execute = Callable[[ExecutionContext, TypedCommand], list[Value]]
 
 
 class CommandRecorder:
-    """The commands of one transaction that were run, each with its calls."""
+    """The executed commands of one transaction, each with its calls."""
 
     def __init__(self, calls: CallRecorder, values: ValueReader) -> None:
         self._calls = calls
@@ -36,7 +36,7 @@ class CommandRecorder:
         self.commands: list[CommandTrace] = []
 
     def table(self, commands: CommandTable) -> CommandTable:
-        """The commands of a table, executed as there and recorded."""
+        """Return a command table that also records each command."""
         return {kind: self._recorded(execute) for kind, execute in commands.items()}
 
     def _recorded(self, execute: _Execute) -> _Execute:
@@ -93,10 +93,10 @@ class CommandRecorder:
             if slot.cell
         }
         return tuple(
-            replace(each, after=changed[each.argument])
-            if changed.get(each.argument, each.value) != each.value
-            else each
-            for each in arguments
+            replace(item, after=changed[item.argument])
+            if changed.get(item.argument, item.value) != item.value
+            else item
+            for item in arguments
         )
 
 
@@ -107,43 +107,43 @@ def _published(context: ExecutionContext, command: Command) -> Address | None:
 def with_status(
     recorded: list[CommandTrace], commands: tuple[Command, ...], failed: int | None
 ) -> tuple[CommandTrace, ...]:
-    """All commands of a transaction: those that were run, the failed one, and the others."""
+    """Return all commands with their status: executed, failed, or not run."""
     run = [
-        replace(each, status=_failed_status(each)) if index == failed else each
-        for index, each in enumerate(recorded)
+        replace(trace, status=_failed_status(trace)) if index == failed else trace
+        for index, trace in enumerate(recorded)
     ]
     return (
         *run,
         *(
-            CommandTrace(each, CallStatus.FAILED if index == failed else CallStatus.NOT_RUN)
-            for index, each in enumerate(commands[len(run) :], len(run))
+            CommandTrace(command, CallStatus.FAILED if index == failed else CallStatus.NOT_RUN)
+            for index, command in enumerate(commands[len(run) :], len(run))
         ),
     )
 
 
 def _failed_status(command: CommandTrace) -> CallStatus:
-    """Whether the command itself failed, or a function that it called."""
-    fell = any(
+    """Return whether the command itself failed, or a function that it called."""
+    is_unwound = any(
         isinstance(step, CallTrace) and step.status is not CallStatus.RETURNED
         for step in command.steps
     )
-    return CallStatus.UNWOUND if fell else CallStatus.FAILED
+    return CallStatus.UNWOUND if is_unwound else CallStatus.FAILED
 
 
 def command_arguments(
     context: ExecutionContext, command: TypedCommand, values: ValueReader
 ) -> tuple[CommandArgument, ...]:
-    """All arguments in order."""
+    """Return all arguments in order."""
     return tuple(
-        CommandArgument(each.argument, slot_value(context, each.slot, values))
-        for each in command.arguments
-        if each.argument is not None
+        CommandArgument(argument.argument, slot_value(context, argument.slot, values))
+        for argument in command.arguments
+        if argument.argument is not None
     )
 
 
 def slot_value(context: ExecutionContext, slot: ValueSlot, values: ValueReader) -> MoveValue | None:
-    """The value of a slot, or what a reference in it refers to; None if it is gone."""
-    if slot.cell is None:  # an input that nothing has used: it is not to be touched here
+    """Return the value of a slot, or the target of a reference in it; None if it was moved."""
+    if slot.cell is None:  # an unused input, which must not be marked as used here
         assert slot.input is not None
         data = slot.input.object.data
         assert isinstance(data, MoveObject)
@@ -152,5 +152,5 @@ def slot_value(context: ExecutionContext, slot: ValueSlot, values: ValueReader) 
 
 
 def read(slot: ValueSlot, value: Value, values: ValueReader) -> MoveValue:
-    """A value that belongs into the slot; of a reference, what it refers to."""
+    """Read a value of the slot's type, or the target of a reference."""
     return values.read(slot.type, value.read() if isinstance(value, Reference) else value)

@@ -40,10 +40,10 @@ Form = Callable[[MoveValue], Any]
 
 
 def trace_document(trace: TransactionTrace, form: Form = as_json) -> Document:
-    """The whole trace; `form` gives each value. Costs are in MIST."""
+    """Return the whole trace; `form` converts each value. Costs are in MIST."""
     executed = trace.executed
     gas = executed.data.gas
-    used = executed.effects.gas_used
+    gas_used = executed.effects.gas_used
     return {
         "digest": str(executed.digest),
         "kind": type(executed.data.kind).__name__,
@@ -61,11 +61,11 @@ def trace_document(trace: TransactionTrace, form: Form = as_json) -> Document:
         "gas": {
             "budget_mist": gas.budget,
             "price_mist": gas.price,
-            "computation_mist": used.computation_cost,
-            "storage_mist": used.storage_cost,
-            "rebate_mist": used.storage_rebate,
-            "non_refundable_mist": used.non_refundable_storage_fee,
-            "net_mist": used.net,
+            "computation_mist": gas_used.computation_cost,
+            "storage_mist": gas_used.storage_cost,
+            "rebate_mist": gas_used.storage_rebate,
+            "non_refundable_mist": gas_used.non_refundable_storage_fee,
+            "net_mist": gas_used.net,
         },
         "effects_digest": str(executed.effects_digest),
         "is_faithful": trace.is_faithful,
@@ -73,7 +73,7 @@ def trace_document(trace: TransactionTrace, form: Form = as_json) -> Document:
     }
 
 
-# --- How it ended
+# --- Status
 
 
 def _status(failure: TraceFailure | None) -> Document:
@@ -122,13 +122,13 @@ def _command(command: CommandTrace, form: Form) -> Document:
         **_details(command),
         "arguments": [
             {
-                "source": _source(each.argument),
-                **(_value(each.value, form) if each.value else {}),
-                **({"after": form(each.after)} if each.after else {}),
+                "source": _source(item.argument),
+                **(_value(item.value, form) if item.value else {}),
+                **({"after": form(item.after)} if item.after else {}),
             }
-            for each in command.arguments
+            for item in command.arguments
         ],
-        "results": [_value(each, form) for each in command.results],
+        "results": [_value(value, form) for value in command.results],
         "status": command.status.value,
         "gas": {"total": command.gas.total, "own": command.gas.own},
         "steps": [_step(step, form) for step in command.steps],
@@ -137,7 +137,7 @@ def _command(command: CommandTrace, form: Form) -> Document:
 
 
 def _details(trace: CommandTrace) -> Document:
-    """What a command says besides its arguments."""
+    """Return the properties of a command other than its arguments."""
     command = trace.command
     if isinstance(command, MoveCall):
         return {
@@ -191,8 +191,8 @@ def _call(call: CallTrace, form: Form) -> Document:
         "function": function.name,
         "is_native": function.is_native,
         "type_arguments": list(map(str, call.type_arguments)),
-        "arguments": [_traced(each, form) for each in call.arguments],
-        "results": [_traced(each, form) for each in call.results],
+        "arguments": [_traced(value, form) for value in call.arguments],
+        "results": [_traced(value, form) for value in call.results],
         "status": call.status.value,
         "gas": {"total": call.gas.total, "own": call.gas.own},
         "steps": [_step(step, form) for step in call.steps],

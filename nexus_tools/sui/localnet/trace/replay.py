@@ -1,4 +1,4 @@
-"""Executing a transaction once more, against the objects that it found, to see what it does."""
+"""The repeated execution of a transaction on its original objects, for a trace."""
 
 from msgspec.structs import replace
 
@@ -27,9 +27,9 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction, Transacti
 
 
 class TracingExecutor(Executor):
-    """Executes one transaction as any other would, with a machine of its own.
+    """An executor for one transaction that records calls and commands, with its own machine.
 
-    The machine reads the packages of `store`. `calls` and `commands` have what was recorded.
+    The machine reads the packages of `store`. `calls` and `commands` contain the records.
     """
 
     def __init__(self, store: ObjectStore) -> None:
@@ -45,17 +45,18 @@ class TracingExecutor(Executor):
 
 
 def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
-    """The trace of a transaction that is on the chain.
+    """Return the trace of a transaction on the chain.
 
-    Raises `transaction_not_found`, which a transaction is too that a revert took back; and
-    `trace_impossible` if it would not be executed any more.
+    Raises:
+        NotFoundError: `transaction_not_found`, also for a transaction that a revert removed.
+        NotNowError: `trace_impossible` if the transaction can no longer be executed.
     """
     executed, objects = node.ledger.transaction(digest), node.ledger.objects_before(digest)
     if executed is None or objects is None:
         raise NotFoundError(
             "transaction_not_found",
-            f"there is no transaction {digest} on this chain",
-            hint="a revert takes back what came after the snapshot",
+            f"transaction {digest} does not exist on this chain",
+            hint="check the digest; a revert removes all transactions after the snapshot",
         )
     epoch = node.epochs.get(executed.effects.epoch)
     assert epoch is not None
@@ -65,17 +66,19 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
     except TransactionRefused as refusal:
         raise NotNowError(
             "trace_impossible",
-            f"the transaction {digest} would not be executed any more: {refusal}",
-            hint="the chain may be from an earlier version of nexus-tools",
+            f"transaction {digest} cannot be executed again: {refusal}",
+            hint="use the version of nexus-tools that executed it, if the chain is older",
         ) from None
     return _trace(executed, result, executor)
 
 
 def trace_simulation(node: Node, data: TransactionData) -> TransactionTrace:
-    """The trace of what a transaction would do now.
+    """Return the trace of what a transaction would do now.
 
-    Without payment it has a coin of its own; without a budget, the largest. Raises
-    `TransactionRefused`, for the network's own transactions, too.
+    Without payment it uses a mock coin, and without a budget the largest one.
+
+    Raises:
+        TransactionRefused: the transaction cannot be executed, or is a system transaction.
     """
     if not isinstance(data.kind, ProgrammableTransaction):
         raise TransactionRefused("unsupported", "simulate does not support system transactions")
@@ -92,12 +95,12 @@ def _trace(
         _failure(status, result.failure, executor) if isinstance(status, ExecutionFailure) else None
     )
     commands = kind.commands if isinstance(kind, ProgrammableTransaction) else ()
-    failed = failure.command if failure else None
+    failed_command = failure.command if failure else None
     return TransactionTrace(
         executed=executed,
         is_faithful=result.effects.encode() == executed.effects_bytes,
         failure=failure,
-        commands=with_status(executor.commands.commands, commands, failed),
+        commands=with_status(executor.commands.commands, commands, failed_command),
         objects=changed_objects(executed),
         left_out=executor.calls.left_out,
     )

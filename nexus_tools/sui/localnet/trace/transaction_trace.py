@@ -1,4 +1,4 @@
-"""The trace of one transaction: its commands, and below each the calls of functions."""
+"""The trace of one transaction: its commands, each with its calls of functions."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -17,12 +17,12 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 
 class CallStatus(StrEnum):
-    """How a call or a command ended.
+    """The end of a call or a command.
 
-    RETURNED   it did what it was to do
-    FAILED     what ended the transaction happened in it
-    UNWOUND    it ended because something that it called failed
-    NOT_RUN    the transaction had ended before
+    RETURNED   it succeeded
+    FAILED     it caused the failure of the transaction
+    UNWOUND    a function that it called failed
+    NOT_RUN    the transaction had failed before
     """
 
     RETURNED = "returned"
@@ -32,16 +32,16 @@ class CallStatus(StrEnum):
 
 
 class GasUse(Struct, frozen=True):
-    """Units of the machine's meter: with all that was called, and without."""
+    """Units of the machine's meter: with all called functions, and without."""
 
     total: int
     own: int
 
 
 class TracedValue(Struct, frozen=True):
-    """A value that went into a call, or came out of it; `type` may be a reference.
+    """An argument or a result of a call; `type` may be a reference.
 
-    `after` is what an argument lent as `&mut` was when the call returned, if it was changed.
+    `after` is the value of a `&mut` argument when the call returned, if it had changed.
     """
 
     type: Type
@@ -58,10 +58,10 @@ class EventTrace(Struct, frozen=True):
 
 
 class CallTrace(Struct, frozen=True):
-    """A call of a function; `steps` are the calls and events in it, in their order.
+    """A call of a function; `steps` are its calls and events in order.
 
-    `function.package` is the version of the package that was called. `left_out` counts the calls
-    in it that were not kept.
+    `function.package` is the called version of the package. `left_out` counts calls in it that were
+    not recorded.
     """
 
     function: Function
@@ -75,11 +75,11 @@ class CallTrace(Struct, frozen=True):
 
     @property
     def calls(self) -> tuple["CallTrace", ...]:
-        """The calls in it, without what they call in turn."""
+        """The direct calls in it, without nested calls."""
         return tuple(step for step in self.steps if isinstance(step, CallTrace))
 
     def walk(self) -> Iterator["CallTrace | EventTrace"]:
-        """The call itself, and everything in it, in the order in which it began."""
+        """Yield the call itself and everything in it, in the order of their starts."""
         yield self
         for step in self.steps:
             if isinstance(step, CallTrace):
@@ -94,7 +94,7 @@ Step = CallTrace | EventTrace
 class CommandArgument(Struct, frozen=True):
     """An argument of a command, and its value if its type is known.
 
-    `after` is what it was when the command ended, if the command changed it.
+    `after` is its value at the end of the command, if the command changed it.
     """
 
     argument: Argument
@@ -103,7 +103,7 @@ class CommandArgument(Struct, frozen=True):
 
 
 class CommandTrace(Struct, frozen=True):
-    """A command of the transaction; `package` is the one that it published."""
+    """A command of the transaction; `package` is the package that it published."""
 
     command: Command
     status: CallStatus
@@ -116,9 +116,9 @@ class CommandTrace(Struct, frozen=True):
 
 
 class TraceFailure(Struct, frozen=True):
-    """Why the transaction failed, and in which command; `message` is for people.
+    """The reason why a transaction failed, and its command; `message` is for users.
 
-    `clever_error` is what an abort code tells of its constant and its line.
+    `clever_error` is the constant and the line that the abort code refers to.
     """
 
     error: ExecutionError
@@ -128,7 +128,7 @@ class TraceFailure(Struct, frozen=True):
 
     @property
     def location(self) -> MoveLocation | None:
-        """Where the code failed."""
+        """The location of the failure in the code."""
         data = self.error.data
         if isinstance(data, MoveAbort):
             return data.location
@@ -141,12 +141,12 @@ class TraceFailure(Struct, frozen=True):
 
 
 class TransactionTrace(Struct, frozen=True):
-    """What a transaction did.
+    """The trace of a transaction.
 
-    `executed` is what the chain knows of it, and `objects` are from there; all else is from its
-    second execution. `is_faithful` says whether that had the same effects, byte for byte. At most
-    so many calls are kept; `left_out` counts the others. `is_simulated` is of a transaction that
-    was not sent: `executed` is what the chain would know of it.
+    `executed` and `objects` come from the chain, everything else from the second execution.
+    `is_faithful` says whether both executions had the same effects, byte for byte. The number of
+    recorded calls is limited; `left_out` counts the others. `is_simulated` is true for a
+    transaction that was not sent: then `executed` is what the chain would contain.
     """
 
     executed: ExecutedTransaction
@@ -158,7 +158,7 @@ class TransactionTrace(Struct, frozen=True):
     is_simulated: bool = False
 
     def walk(self) -> Iterator[Step]:
-        """All calls and events, in the order in which they began."""
+        """Yield all calls and events in the order of their starts."""
         for command in self.commands:
             for step in command.steps:
                 if isinstance(step, CallTrace):
@@ -167,7 +167,7 @@ class TransactionTrace(Struct, frozen=True):
                     yield step
 
     def calls(self, name: str = "") -> tuple[CallTrace, ...]:
-        """All calls, or those of one function: `name` is `module::function`."""
+        """Return all calls, or those of one function if `name` is `module::function`."""
         return tuple(
             step
             for step in self.walk()

@@ -1,6 +1,6 @@
-"""Values of Move code as frozen values, with the names that their types give to their parts.
+"""Values of Move code as frozen values, with the field names of their types.
 
-Programs get them as JSON, people as text.
+Programs get them as JSON, users as text.
 """
 
 import json
@@ -37,7 +37,11 @@ class MoveValue(Struct, frozen=True):
     omitted: int = 0
 
     def __getitem__(self, field: str) -> "MoveValue":
-        """A field of a struct or of an enum's variant. Raises `KeyError`."""
+        """Return a field of a struct or of an enum's variant.
+
+        Raises:
+            KeyError: the field does not exist.
+        """
         if isinstance(self.content, StructContent | EnumContent):
             return dict(self.content.fields)[field]
         raise KeyError(field)
@@ -56,19 +60,19 @@ class EnumContent(Struct, frozen=True):
     fields: tuple[tuple[str, MoveValue], ...]
 
 
-# --- For programs and for people
+# --- JSON and text
 
 _SMALL = frozenset({Primitive.U8, Primitive.U16, Primitive.U32})
-# What the Move compiler adds to a struct without fields.
+# The field that the Move compiler adds to a struct without fields.
 _NO_FIELDS = "dummy_field"
 _SHORT_BELOW = Address.of(1 << 32)
 
 
 def as_json(value: MoveValue) -> Any:
-    """The value as `sui.rpc.v2` has it in JSON.
+    """Convert the value to JSON in the format of `sui.rpc.v2`.
 
     Integers wider than u32 are strings, `vector<u8>` is base64, an enum has its variant's name as
-    `@variant`. A vector that was cut is `{"first": [...], "omitted": number}`.
+    `@variant`. A truncated vector is `{"first": [...], "omitted": number}`.
     """
     if not value.omitted:
         return _content_as_json(value)
@@ -100,10 +104,10 @@ def _fields_as_json(content: StructContent | EnumContent) -> dict[str, Any]:
 
 
 def as_text(value: MoveValue) -> str:
-    """The value as Move code would write it, for the most part.
+    """Format the value for the most part as in Move code.
 
-    Addresses are whole, but for those of the framework. A struct has the name of its type in front,
-    without the package and the module. The context of the transaction is its name alone.
+    Addresses are complete, except those of the framework. A struct is prefixed with the name of its
+    type, without package and module. The transaction context is only its name.
     """
     content = value.content
     if isinstance(content, Address):
@@ -151,7 +155,7 @@ def _fields_text(content: StructContent | EnumContent) -> str:
 
 
 def _name(type_: TypeTag) -> str:
-    """A type without packages and modules."""
+    """Format a type without packages and modules."""
     if isinstance(type_, VectorTag):
         return f"vector<{_name(type_.element)}>"
     if not isinstance(type_, StructTag):
@@ -161,7 +165,7 @@ def _name(type_: TypeTag) -> str:
 
 
 def type_text(type_: Type) -> str:
-    """A type for people: whole addresses, but for those of the framework."""
+    """Format a type for users: with complete addresses, except those of the framework."""
     if isinstance(type_, ReferenceType):
         return f"&{'mut ' if type_.mutable else ''}{type_text(type_.target)}"
     if isinstance(type_, VectorTag):
@@ -173,5 +177,5 @@ def type_text(type_: Type) -> str:
 
 
 def address_text(address: Address) -> str:
-    """An address for people: `0x2`, but one that is not of the framework whole."""
+    """Format an address for users: `0x2` for the framework, otherwise complete."""
     return address.short() if address < _SHORT_BELOW else str(address)

@@ -1,4 +1,4 @@
-"""Reading the values of running code."""
+"""The reader of values of running code."""
 
 from collections.abc import Callable
 
@@ -29,10 +29,10 @@ from nexus_tools.sui.types.type_tag import (
 )
 
 MAX_NODES = 5_000
-"""Of one value so many parts are kept: integers, structs, 32 bytes of a `vector<u8>`."""
+"""The most recorded parts of one value: integers, structs, 32 bytes of a `vector<u8>`."""
 
 MAX_NODES_TOTAL = 300_000
-"""Of all values of a transaction so many parts are kept."""
+"""The most recorded parts of all values of a transaction."""
 
 _BYTES_PER_NODE = 32
 _TEXTS = frozenset({STRING, ASCII_STRING, TYPE_NAME, URL})
@@ -44,9 +44,9 @@ Fields = tuple[tuple[str, Read], ...]
 
 
 class ValueReader:
-    """Makes a frozen copy of any value; how to is worked out once for each type.
+    """A reader that makes frozen copies of values. It prepares the reading once for each type.
 
-    Vectors are cut where a value, or all values together, would become too large.
+    It truncates vectors where one value, or all values together, would become too large.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -57,29 +57,38 @@ class ValueReader:
 
     @property
     def has_room(self) -> bool:
-        """Whether a value will be cut only if it is itself too large."""
+        """Whether a value is truncated only if it is too large by itself."""
         return self._left_in_total >= MAX_NODES
 
     def read(self, type_: Type, value: Value) -> MoveValue:
-        """The value, or what a reference leads to. Raises `LinkError` for an unknown type."""
+        """Return the value, or the target of a reference.
+
+        Raises:
+            LinkError: the type is unknown.
+        """
         if isinstance(type_, ReferenceType):
             assert isinstance(value, Reference)
             type_, value = type_.target, value.read()
-        granted = self._left = min(MAX_NODES, self._left_in_total)
+        limit = self._left = min(MAX_NODES, self._left_in_total)
         result = self._reader(type_)(value)  # type: ignore[arg-type]  # no type parameters
-        # `_left` may be below 0 by now: only vectors are cut, and a struct is read to its end.
-        self._left_in_total -= granted - self._left
+        # `_left` may be negative now, because only vectors are truncated, never structs.
+        self._left_in_total -= limit - self._left
         return result
 
     def decode(self, type_: TypeTag, data: bytes) -> MoveValue:
-        """The value of BCS bytes. Raises `LinkError` and `BcsError`."""
+        """Return the value of BCS bytes.
+
+        Raises:
+            LinkError: the type is unknown.
+            BcsError: the bytes are not a value of the type.
+        """
         return self.read(type_, self._machine.types.decode(type_, data))
 
     def _reader(self, type_: TypeTag) -> Read:
-        found = self._readers.get(type_)
-        if found is None:
-            found = self._readers[type_] = self._build(type_)
-        return found
+        reader = self._readers.get(type_)
+        if reader is None:
+            reader = self._readers[type_] = self._build(type_)
+        return reader
 
     def _build(self, type_: TypeTag) -> Read:
         if isinstance(type_, VectorTag):
@@ -99,9 +108,9 @@ class ValueReader:
 
     def _bytes(self, type_: TypeTag) -> Read:
         def read(value: Value) -> MoveValue:
-            kept = bytes(value[: max(self._left, 0) * _BYTES_PER_NODE])
-            self._left -= 1 + len(kept) // _BYTES_PER_NODE
-            return MoveValue(type_, kept, len(value) - len(kept))
+            content = bytes(value[: max(self._left, 0) * _BYTES_PER_NODE])
+            self._left -= 1 + len(content) // _BYTES_PER_NODE
+            return MoveValue(type_, content, len(value) - len(content))
 
         return read
 
@@ -110,12 +119,12 @@ class ValueReader:
 
         def read(value: Value) -> MoveValue:
             self._left -= 1
-            kept = []
+            elements = []
             for element in value:
                 if self._left <= 0:
                     break
-                kept.append(read_element(element))
-            return MoveValue(type_, tuple(kept), len(value) - len(kept))
+                elements.append(read_element(element))
+            return MoveValue(type_, tuple(elements), len(value) - len(elements))
 
         return read
 
@@ -130,7 +139,7 @@ class ValueReader:
             return self._option(type_)
         definition = self._machine.types.datatype(type_)
         if definition is None:
-            raise LinkError(f"there is no type {type_}")
+            raise LinkError(f"the type {type_} does not exist")
         if definition.variants is None:
             return self._struct(type_, self._fields(definition.fields or (), type_))
         variants = [(name, self._fields(fields, type_)) for name, fields in definition.variants]
@@ -179,7 +188,7 @@ def _text(value: Value) -> str:
 
 
 def _innermost(value: Value) -> Value:
-    """What is in a struct of one field, which may be such a struct again."""
+    """Return the value inside nested structs of one field."""
     while isinstance(value, list):
         value = value[0]
     return value

@@ -1,4 +1,7 @@
-"""Whether published modules are safe to run: the rules of Move, and those of Sui besides."""
+"""The verifier of published modules, which applies the rules of Move and those of Sui.
+
+Start with `verifier.py`, which runs the passes in order; `sui/` has the passes of Sui.
+"""
 
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 from nexus_tools.sui.localnet.verifier.sui import is_internal, verify_sui_module

@@ -1,8 +1,8 @@
-"""Going through the blocks of a function until what is known at their starts no longer changes.
+"""An abstract interpreter, which visits a function's blocks until their states no longer change.
 
-For `x; while (a) { move x }` with the blocks 0, the head 1, the body 2 and the end 3: at 1, x has a
-value, when 1 is reached from 0. After 2 it has none. At 1 both are joined to "perhaps", which is
-news, so that 1 and 2 are gone through again; now 2 moves what perhaps is not there, and is refused.
+Take `x; while (a) { move x }` with the blocks 0, the header 1, the body 2 and the end 3. When 1 is
+reached from 0, x has a value. After 2 it has none. The join of both at 1 is "maybe", which is a
+change, so 1 and 2 are visited again. Now 2 moves a value that may be missing, and is rejected.
 
 Source: `move-abstract-interpreter/src/absint.rs`.
 """
@@ -19,38 +19,38 @@ _STEP_UNITS = 10
 
 
 class Analysis(Protocol[_State]):
-    """What is known of the running function at a place, and how its blocks change that."""
+    """The state at a point of a function, and the effect of its blocks on the state."""
 
     def execute(self, state: _State, block: Block) -> _State:
-        """What is known after the block if `state` is known before it; `state` stays as it is."""
+        """Return the state after the block; `state` is the one before it and does not change."""
         ...
 
     def join(self, state: _State, other: _State) -> _State | None:
-        """What is known if either is; None if that is `state` itself."""
+        """Return the state that covers both, or None if that is `state` itself."""
         ...
 
 
 def interpret(context: FunctionContext, analysis: Analysis[_State], initial: _State) -> None:
-    """Raise the `VerificationError` of the first instruction that the analysis refuses."""
+    """Raise the `VerificationError` of the first instruction that the analysis rejects."""
     flow, meter = context.flow, context.meter
     meter.add(_BASE_UNITS)
-    place = {start: number for number, start in enumerate(flow.order)}
-    known = {0: initial}
+    positions = {start: number for number, start in enumerate(flow.order)}
+    states = {0: initial}
     number = 0
     while number < len(flow.order):
         start = flow.order[number]
         number += 1
-        if start not in known:
+        if start not in states:
             continue
         meter.add(_STEP_UNITS)
-        after = analysis.execute(known[start], flow.blocks[start])
+        state_after = analysis.execute(states[start], flow.blocks[start])
         for successor in flow.blocks[start].successors:
             meter.add(_STEP_UNITS)
-            before = known.get(successor)
-            joined = after if before is None else analysis.join(before, after)
-            if joined is None:
+            old_state = states.get(successor)
+            new_state = state_after if old_state is None else analysis.join(old_state, state_after)
+            if new_state is None:
                 continue
-            known[successor] = joined
+            states[successor] = new_state
             if (start, successor) in flow.back_edges:
-                # What the loop's head knows has changed: once more from there.
-                number = min(number, place[successor])
+                # The state at the loop's header has changed, so continue from there again.
+                number = min(number, positions[successor])

@@ -1,4 +1,4 @@
-"""A function with what the passes over its code need to know, and how much work they may be.
+"""The data that the passes over a function's code share, and the limits of their work.
 
 Source of the limits: `move-bytecode-verifier-meter/src/bound.rs`, with the values of
 `sui-protocol-config`.
@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.verifier.type_table import Abilities, TypeTable
 
 
 class Meter:
-    """The work units that the functions of one module have taken."""
+    """The work units that the functions of one module use."""
 
     __slots__ = ("_function", "_left_of_module", "_limit", "_module", "units")
 
@@ -31,7 +31,7 @@ class Meter:
         self.units = 0
 
     def enter(self, function: str) -> None:
-        """Begin with the next function; what was used by the last is of the module's budget."""
+        """Start the next function and charge the units of the last one to the module's budget."""
         self._left_of_module -= self.units
         self._function = function
         self._limit = min(FUNCTION_UNITS_MAX, self._left_of_module)
@@ -43,17 +43,17 @@ class Meter:
         return MODULE_UNITS_MAX - self._left_of_module + self.units
 
     def add(self, units: int) -> None:
-        """Take units. Raises `VerificationError` if there are none left."""
+        """Use units. Raises `VerificationError` if the limit is exceeded."""
         self.units += units
         if self.units > self._limit:
-            message = f"verifying it takes more than {self._limit} units"
+            message = f"verification needs more than {self._limit} units"
             raise VerificationError("PROGRAM_TOO_COMPLEX", message, self._module, self._function)
 
 
 class FunctionContext(Struct, frozen=True):
-    """A function whose control flow is in order.
+    """A function with valid control flow.
 
-    `parameters`, `locals` (the parameters first) and `returns` are types of `types`.
+    `parameters`, `locals` (which starts with the parameters) and `returns` are types of `types`.
     """
 
     module: CompiledModule
@@ -68,14 +68,18 @@ class FunctionContext(Struct, frozen=True):
     returns: Signature
 
     def refused(self, status: str, message: str, offset: int) -> VerificationError:
-        """The error to raise at an instruction."""
+        """Return the error to raise at an instruction."""
         return VerificationError(status, message, self.module.name, self.name, offset)
 
 
 def function_context(
     module: CompiledModule, function: FunctionDefinition, types: TypeTable, meter: Meter
 ) -> FunctionContext:
-    """The context of a function with code. Raises `VerificationError` for its control flow."""
+    """Return the context of a function with code.
+
+    Raises:
+        VerificationError: The control flow of the function is invalid.
+    """
     handle = module.function_handles[function.handle]
     name = module.identifiers[handle.name]
     assert function.code is not None
@@ -98,15 +102,15 @@ def function_context(
         message = f"the code has more than {BASIC_BLOCKS_MAX} basic blocks"
         raise context.refused("TOO_MANY_BASIC_BLOCKS", message, 0)
     if len(context.flow.back_edges) > BACK_EDGES_MAX:
-        message = f"the code jumps back in more than {BACK_EDGES_MAX} places"
+        message = f"the code has more than {BACK_EDGES_MAX} back edges"
         raise context.refused("TOO_MANY_BACK_EDGES", message, 0)
     return context
 
 
 def _verify_end(module: CompiledModule, name: str, code: Code) -> None:
-    """Refuse code that is empty or runs past its end. Raises `VerificationError`."""
+    """Raise `VerificationError` if the code is empty or runs past its end."""
     if not code.instructions:
-        raise VerificationError("EMPTY_CODE_UNIT", "there is no code", module.name, name)
+        raise VerificationError("EMPTY_CODE_UNIT", "the function has no code", module.name, name)
     last = len(code.instructions) - 1
     if code.instructions[last].opcode not in ENDS:
         message = "the code runs past its end"

@@ -1,4 +1,4 @@
-"""The basic blocks of a function, in which order they are gone through, and how its loops nest.
+"""The basic blocks of a function, the order to visit them in, and the nesting of loops.
 
 Source: `move-abstract-interpreter/src/control_flow_graph.rs`,
 `move-bytecode-verifier/src/control_flow.rs`.
@@ -14,7 +14,7 @@ from nexus_tools.sui.localnet.verifier.limits import LOOP_DEPTH_MAX
 
 
 class Block(Struct, frozen=True):
-    """The instructions `start` to `end`, the latter included, and the starts that may follow."""
+    """The instructions from `start` to `end`, inclusive, and the starts of the blocks after it."""
 
     start: int
     end: int
@@ -22,9 +22,9 @@ class Block(Struct, frozen=True):
 
 
 class ControlFlow(Struct, frozen=True):
-    """All blocks by their starts, those that nothing leads to included.
+    """All blocks by their starts, including unreachable ones.
 
-    `order` has the reachable ones in reverse postorder; `back_edges` are pairs of starts.
+    `order` has the reachable ones in reverse postorder. `back_edges` are pairs of starts.
     """
 
     blocks: dict[int, Block]
@@ -33,7 +33,7 @@ class ControlFlow(Struct, frozen=True):
 
 
 def control_flow(code: Code) -> ControlFlow:
-    """The control flow of code that is not empty and does not run past its end."""
+    """Return the control flow of code that is not empty and does not run past its end."""
     starts = block_starts(code)
     blocks = {}
     for start, following in zip(starts, [*starts[1:], len(code.instructions)], strict=True):
@@ -46,23 +46,23 @@ def control_flow(code: Code) -> ControlFlow:
 def _traverse(
     blocks: dict[int, Block],
 ) -> tuple[tuple[int, ...], frozenset[tuple[int, int]]]:
-    """Depth first from the entry: reverse postorder, and the edges to a block still open."""
-    is_done: dict[int, bool] = {}
+    """Traverse depth-first and return the reverse postorder and the back edges."""
+    is_finished: dict[int, bool] = {}
     postorder: list[int] = []
     back_edges: set[tuple[int, int]] = set()
-    waiting = [0]
-    while waiting:
-        block = waiting.pop()
-        if block not in is_done:
-            is_done[block] = False
-            waiting.append(block)
+    stack = [0]
+    while stack:
+        block = stack.pop()
+        if block not in is_finished:
+            is_finished[block] = False
+            stack.append(block)
             for successor in blocks[block].successors:
-                if successor not in is_done:
-                    waiting.append(successor)
-                elif not is_done[successor]:
+                if successor not in is_finished:
+                    stack.append(successor)
+                elif not is_finished[successor]:
                     back_edges.add((block, successor))
-        elif not is_done[block]:
-            is_done[block] = True
+        elif not is_finished[block]:
+            is_finished[block] = True
             postorder.append(block)
     return tuple(reversed(postorder)), frozenset(back_edges)
 
@@ -71,19 +71,18 @@ _Refused = Callable[[str, str, int], VerificationError]
 
 
 def verify_loops(flow: ControlFlow, refused: _Refused) -> None:
-    """Raise `refused(status, message, offset)` for a loop with two entrances, or too deep a one."""
+    """Raise `refused(status, message, offset)` for a loop with two entries or too much nesting."""
     _Loops(flow, refused).verify()
 
 
 class _Loops:
-    """Blocks are numbered in preorder; the descendants of a block follow it.
+    """The loop check, in which blocks are numbered in preorder, so a block's descendants follow it.
 
-    Loops are collapsed into their heads from the inside out. Whatever leads back to a head must
-    have come through it, so that all blocks of the loop are its descendants. In
-    `while (a) { while (b) { c } }` the inner loop b, c becomes b, with depth 1; then a and b become
-    a, with depth 2. With a jump from outside to c, the search from c back would leave the
-    descendants of b: a loop with two entrances. Source: Tarjan, "Testing flow graph reducibility"
-    (1974).
+    Loops are collapsed into their headers, starting with the innermost. Every path back to a header
+    must have come through it, so all blocks of the loop are its descendants. In `while (a) { while
+    (b) { c } }` the inner loop b, c becomes b, with depth 1; then a and b become a, with depth 2.
+    With a jump from outside to c, the search back from c would leave the descendants of b, so the
+    loop has two entries. Source: Tarjan, "Testing flow graph reducibility" (1974).
     """
 
     def __init__(self, flow: ControlFlow, refused: _Refused) -> None:
@@ -103,11 +102,11 @@ class _Loops:
 
     def _number(self, flow: ControlFlow) -> None:
         numbers: dict[int, int] = {}
-        # (block, number of the one before it or -1, whether its descendants were all visited).
-        # An edge to a block whose descendants are not all visited leads back.
-        waiting = [(0, -1, False)]
-        while waiting:
-            start, origin, is_visited = waiting.pop()
+        # (block, number of its predecessor or -1, whether all of its descendants were visited).
+        # An edge to a block whose descendants were not all visited is a back edge.
+        stack = [(0, -1, False)]
+        while stack:
+            start, origin, is_visited = stack.pop()
             if is_visited:
                 self._last_descendant[numbers[start]] = len(self._starts) - 1
             elif start in numbers:
@@ -118,18 +117,18 @@ class _Loops:
                 number = numbers[start] = len(self._starts)
                 self._starts.append(start)
                 self._predecessors[number] = [origin] if origin >= 0 else []
-                waiting.append((start, origin, True))
-                waiting.extend((item, number, False) for item in flow.blocks[start].successors)
+                stack.append((start, origin, True))
+                stack.extend((item, number, False) for item in flow.blocks[start].successors)
 
     def _body(self, head: int) -> set[int]:
-        """The blocks of the loop, without its head; inner loops by their heads."""
+        """Return the blocks of the loop without its header; a header stands for an inner loop."""
         body = {self._containing(node) for node in self._back[head]} - {head}
         frontier = list(body)
         while frontier:
             for predecessor in self._predecessors[frontier.pop()]:
                 node = self._containing(predecessor)
                 if not head <= node <= self._last_descendant[head]:
-                    message = "a loop has two entrances"
+                    message = "a loop has two entries"
                     raise self._refused("INVALID_LOOP_SPLIT", message, self._starts[node])
                 if node != head and node not in body:
                     body.add(node)
@@ -137,13 +136,13 @@ class _Loops:
         return body
 
     def _containing(self, node: int) -> int:
-        """The head of the outermost loop so far that the block is in, or the block itself."""
+        """Return the header of the outermost loop so far that contains the block, or the block."""
         path = []
         while self._head_of[node] != node:
             path.append(node)
             node = self._head_of[node]
-        for passed in path:
-            self._head_of[passed] = node
+        for inner in path:
+            self._head_of[inner] = node
         return node
 
     def _collapse(self, head: int, body: set[int]) -> None:

@@ -1,12 +1,12 @@
-"""The one way in which verifying a module fails."""
+"""The exception of the verifier."""
 
 
 class VerificationError(Exception):
-    """A module that Move or Sui refuses.
+    """A module that violates a rule of Move or Sui.
 
-    `status` is the name of the Move status code (`STLOC_TYPE_MISMATCH_ERROR`, ...), `message` says
-    what is wrong. `module` is the name of the module, `function` that of the function if the code
-    of one is at fault, `offset` the index of the instruction where that is known.
+    `status` is the name of the Move status code (`STLOC_TYPE_MISMATCH_ERROR`, ...) and `message`
+    describes the violation. `module` is the name of the module, `function` that of the function if
+    its code is invalid, and `offset` the index of the instruction if it is known.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""How large a module may be, so that verifying and running it stays affordable.
+"""The size limits of a module, which keep the cost of verifying and running it low.
 
-Source: the `VerifierConfig` that `sui-protocol-config` gives to the Move verifier, and
+Source: the `VerifierConfig` that `sui-protocol-config` passes to the Move verifier, and
 `move-bytecode-verifier/src/limits.rs`.
 """
 
@@ -34,20 +34,21 @@ BACK_EDGES_MAX = 10_000
 FUNCTION_UNITS_MAX = 16_000_000
 MODULE_UNITS_MAX = 16_000_000
 
-# What a datatype or a type parameter stands for may be larger than itself.
-# `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`. `vector<Coin<T>>` counts 1 + 4 + 4 = 9.
+# `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`, because the type behind a datatype or a type
+# parameter may be large. `vector<Coin<T>>` counts 1 + 4 + 4 = 9.
 _OPEN_TYPE_WEIGHT = 4
 
 
 def verify_limits(module: CompiledModule) -> None:
-    """Refuse a module that is larger than Sui allows. Raises `VerificationError`."""
+    """Raise `VerificationError` for a module that is larger than Sui allows."""
     _verify_constants(module)
     _verify_handles(module)
     for token in _all_tokens(module):
         _verify_type_nodes(module, token)
     for identifier in module.identifiers:
         if len(identifier) > IDENTIFIER_LENGTH_MAX:
-            raise _refused(module, "IDENTIFIER_TOO_LONG", f"the name {identifier[:16]}...")
+            message = f"the name {identifier[:16]}... is longer than {IDENTIFIER_LENGTH_MAX}"
+            raise _refused(module, "IDENTIFIER_TOO_LONG", message)
     _verify_definitions(module)
     _verify_fields(module)
 
@@ -62,29 +63,31 @@ def _verify_constants(module: CompiledModule) -> None:
             continue
         length = vector_length(constant)
         if length is None:
-            message = f"the bytes of constant {index} are no value of its type"
+            message = f"the bytes of constant {index} are not a value of its type"
             raise _refused(module, "MALFORMED_CONSTANT_DATA", message)
         if length > CONSTANT_VECTOR_LENGTH_MAX:
-            message = f"constant {index} has {length} elements"
+            message = (
+                f"constant {index} has {length} elements, at most {CONSTANT_VECTOR_LENGTH_MAX}"
+            )
             raise _refused(module, "TOO_MANY_VECTOR_ELEMENTS", message)
 
 
 def _verify_handles(module: CompiledModule) -> None:
     for index, function in enumerate(module.function_handles):
         if len(function.type_parameters) > TYPE_PARAMETERS_MAX:
-            message = f"function handle {index} has {len(function.type_parameters)}"
+            message = f"function handle {index} has {len(function.type_parameters)} type parameters"
             raise _refused(module, "TOO_MANY_TYPE_PARAMETERS", message)
         if len(module.signatures[function.parameters]) > PARAMETERS_MAX:
-            message = f"function handle {index} has more than {PARAMETERS_MAX}"
+            message = f"function handle {index} has more than {PARAMETERS_MAX} parameters"
             raise _refused(module, "TOO_MANY_PARAMETERS", message)
     for index, datatype in enumerate(module.datatype_handles):
         if len(datatype.type_parameters) > TYPE_PARAMETERS_MAX:
-            message = f"datatype handle {index} has {len(datatype.type_parameters)}"
+            message = f"datatype handle {index} has {len(datatype.type_parameters)} type parameters"
             raise _refused(module, "TOO_MANY_TYPE_PARAMETERS", message)
 
 
 def _all_tokens(module: CompiledModule) -> Iterator[SignatureToken]:
-    """The types in signatures, constants and fields."""
+    """Yield the types in signatures, constants and fields."""
     for signature in module.signatures:
         yield from signature
     for constant in module.constants:
@@ -106,17 +109,19 @@ def _verify_type_nodes(module: CompiledModule, token: SignatureToken) -> None:
         for node in preorder(token)
     )
     if size > TYPE_NODES_MAX:
-        raise _refused(module, "TOO_MANY_TYPE_NODES", f"a type is made of {size} types")
+        raise _refused(module, "TOO_MANY_TYPE_NODES", f"a type consists of {size} types")
 
 
 def _verify_definitions(module: CompiledModule) -> None:
     functions = len(module.function_definitions)
     if functions > FUNCTIONS_MAX:
-        message = f"{functions} functions are more than {FUNCTIONS_MAX}"
+        message = f"the module has {functions} functions, at most {FUNCTIONS_MAX} are allowed"
         raise _refused(module, "MAX_FUNCTION_DEFINITIONS_REACHED", message)
     datatypes = len(module.struct_definitions) + len(module.enum_definitions)
     if datatypes > DATATYPES_MAX:
-        message = f"{datatypes} structs and enums are more than {DATATYPES_MAX}"
+        message = (
+            f"the module has {datatypes} structs and enums, at most {DATATYPES_MAX} are allowed"
+        )
         raise _refused(module, "MAX_STRUCT_DEFINITIONS_REACHED", message)
 
 

@@ -1,10 +1,10 @@
-"""Locals are read only while they have a value, and none is lost that may not be dropped.
+"""The check that locals are read only with a value, and that values without `drop` are not lost.
 
 Source: `move-bytecode-verifier/src/locals_safety`.
 
-For `let x; if (a) { x = 1 }; use(x)` x is there on one of two ways: the join of both says "on
-some", and reading x is refused. Had the value of another local no `drop`, returning while it is
-perhaps there were refused as well.
+In `let x; if (a) { x = 1 }; use(x)`, x has a value on one of two paths. The join of both is
+"maybe", so reading x is rejected. If the type of another local has no `drop`, returning while it
+may have a value is rejected too.
 """
 
 from nexus_tools.sui.bytecode import DROP, Opcode
@@ -12,8 +12,8 @@ from nexus_tools.sui.localnet.verifier.abstract_interpreter import interpret
 from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.control_flow import Block
 
-# Whether a local has a value: on no path that leads here, on some, on all. What is perhaps there
-# and cannot be dropped must not be overwritten; what is perhaps not there must not be read.
+# Whether a local has a value: on no path to this point, on some, on all. A value that may exist and
+# cannot be dropped must not be overwritten. A value that may be missing must not be read.
 _UNAVAILABLE, _MAYBE, _AVAILABLE = range(3)
 _States = tuple[int, ...]
 
@@ -28,9 +28,11 @@ _RETURN_UNITS = 10  # `RET_COST`, for each local
 
 
 def verify_locals(context: FunctionContext) -> None:
-    """Raise `VerificationError` for a local that is read too late or too early, or lost."""
-    given = len(context.parameters)
-    initial = (_AVAILABLE,) * given + (_UNAVAILABLE,) * (len(context.locals) - given)
+    """Raise `VerificationError` for a local that is read without a value, or lost."""
+    parameter_count = len(context.parameters)
+    initial = (_AVAILABLE,) * parameter_count + (_UNAVAILABLE,) * (
+        len(context.locals) - parameter_count
+    )
     interpret(context, _LocalsSafety(context), initial)
 
 
@@ -61,8 +63,8 @@ class _LocalsSafety:
         if state == other:
             return None
         pairs = zip(state, other, strict=True)
-        joined = tuple([one if one == another else _MAYBE for one, another in pairs])
-        return None if joined == state else joined
+        joined_states = tuple([first if first == second else _MAYBE for first, second in pairs])
+        return None if joined_states == state else joined_states
 
     def _read(self, states: list[int], opcode: Opcode, local: int, offset: int) -> None:
         if states[local] != _AVAILABLE:
@@ -73,7 +75,7 @@ class _LocalsSafety:
 
     def _store(self, states: list[int], local: int, offset: int) -> None:
         if states[local] != _UNAVAILABLE and not self._droppable[local]:
-            message = f"what local {local} had is lost, and may not be dropped"
+            message = f"the old value of local {local} is lost, but it has no drop ability"
             raise self._context.refused("STLOC_UNSAFE_TO_DESTROY_ERROR", message, offset)
         states[local] = _AVAILABLE
 
@@ -81,7 +83,7 @@ class _LocalsSafety:
         self._context.meter.add(_RETURN_UNITS * len(states))
         for local, state in enumerate(states):
             if state != _UNAVAILABLE and not self._droppable[local]:
-                message = f"what local {local} has is lost, and may not be dropped"
+                message = f"the value of local {local} is lost, but it has no drop ability"
                 raise self._context.refused(
                     "UNSAFE_RET_UNUSED_VALUES_WITHOUT_DROP", message, offset
                 )

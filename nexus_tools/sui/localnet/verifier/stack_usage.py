@@ -1,6 +1,6 @@
-"""Every block leaves the stack as it found it, and never takes what it did not put there.
+"""The check that a block leaves the stack unchanged and pops only values that it pushed.
 
-`stack_effect` says how many values an instruction takes and leaves: other passes ask it, too.
+`stack_effect` returns how many values an instruction pops and pushes; other passes use it too.
 Source: `move-bytecode-verifier/src/stack_usage_verifier.rs`.
 """
 
@@ -24,13 +24,13 @@ def _verify_block(context: FunctionContext, block: Block) -> None:
     instructions, returns = context.code.instructions, len(context.returns)
     for offset in range(block.start, block.end + 1):
         pops, pushes = stack_effect(context.module, returns, instructions[offset])
-        # Counted without what is popped: a block is to be read in little time, whatever it leaves.
+        # Pops are not subtracted, because the limit bounds the time to verify a block.
         pushed += pushes
         if pushed > PUSHES_MAX:
             message = f"a block pushes more than {PUSHES_MAX} values"
             raise context.refused("VALUE_STACK_PUSH_OVERFLOW", message, block.start)
         if height < pops:
-            message = "a block takes values from the stack that it did not put there"
+            message = "a block pops values that it did not push"
             raise context.refused("NEGATIVE_STACK_SIZE_WITHIN_BLOCK", message, block.start)
         height += pushes - pops
         if height > STACK_SIZE_MAX:
@@ -45,7 +45,7 @@ _Effect = tuple[int, int]
 
 
 def stack_effect(module: CompiledModule, returns: int, instruction: Instruction) -> _Effect:
-    """How many values an instruction of a function with so many results pops, and pushes."""
+    """Return how many values an instruction pops and pushes; RET pops `returns` values."""
     fixed = _FIXED.get(instruction.opcode)
     if fixed is not None:
         return fixed

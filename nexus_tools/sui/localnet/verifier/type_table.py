@@ -1,13 +1,13 @@
-"""The types of one module, each of them one value: equal types are the same object.
+"""The types of one module, interned so that equal types are the same object.
 
-Types that cannot be told apart are found by the identity of their parts, so that comparing two
-types, and replacing type parameters in a type seen before, takes the same short time for all.
-What values of a type may be used for is found by its identity, too.
+A type is looked up by the identity of its parts, so comparing two types, and replacing type
+parameters in a known type, takes the same short time for all types. The abilities of a type are
+looked up by its identity too.
 
 Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
 
-Two signatures with `vector<Coin<T0>>` have two tokens, and `intern` gives one object for both. With
-the signature `[u64]` for the type parameters, `substitute` makes `vector<Coin<u64>>` of it, the
+Two signatures with `vector<Coin<T0>>` have two tokens, and `intern` returns one object for both.
+With the signature `[u64]` for the type parameters, `substitute` returns `vector<Coin<u64>>`, the
 same object each time.
 """
 
@@ -37,10 +37,10 @@ NO_ARGUMENTS = -1
 
 
 class Abilities:
-    """The abilities of types where the type parameters have the given ones.
+    """The abilities of types, given the abilities of the type parameters.
 
-    A type is known by its identity, which takes no longer for a large one: it must outlive this
-    object, or another type might be at its place in memory.
+    Types are identified by `id`, which is fast for large types too. A type must outlive this
+    object, because another type could reuse its memory address.
     """
 
     def __init__(self, module: CompiledModule, type_parameters: Sequence[int]) -> None:
@@ -49,12 +49,12 @@ class Abilities:
         self._known: dict[int, int] = {}
 
     def of(self, token: SignatureToken) -> int:
-        """The abilities of a type."""
-        known = self._known.get(id(token))
-        if known is None:
-            known = self._of(token)
-            self._known[id(token)] = known
-        return known
+        """Return the abilities of a type."""
+        abilities = self._known.get(id(token))
+        if abilities is None:
+            abilities = self._of(token)
+            self._known[id(token)] = abilities
+        return abilities
 
     def _of(self, token: SignatureToken) -> int:
         if isinstance(token, str):
@@ -70,12 +70,14 @@ class Abilities:
     def _of_datatype(self, token: DatatypeToken) -> int:
         handle = self._datatypes[token.handle]
         parameters = zip(token.type_arguments, handle.type_parameters, strict=True)
-        arguments = [self.of(each) for each, parameter in parameters if not parameter.is_phantom]
+        arguments = [
+            self.of(argument) for argument, parameter in parameters if not parameter.is_phantom
+        ]
         return abilities_of_datatype(int(handle.abilities), arguments)
 
 
 class TypeTable:
-    """Makes the types of a module."""
+    """A factory of the types of a module."""
 
     def __init__(self, module: CompiledModule) -> None:
         self._module = module
@@ -88,66 +90,66 @@ class TypeTable:
         self._written: dict[int, tuple[SignatureToken, SignatureToken]] = {}
 
     def size(self, type_: SignatureToken) -> int:
-        """How many types a type of this table is made of."""
+        """Return the number of types that a type of this table consists of."""
         return self._sizes[id(type_)]
 
     def abilities(self, type_parameters: tuple[int, ...]) -> Abilities:
-        """What types can do where the type parameters have these abilities."""
-        found = self._abilities.get(type_parameters)
-        if found is None:
-            found = Abilities(self._module, type_parameters)
-            self._abilities[type_parameters] = found
-        return found
+        """Return the abilities of types, given those of the type parameters."""
+        abilities = self._abilities.get(type_parameters)
+        if abilities is None:
+            abilities = Abilities(self._module, type_parameters)
+            self._abilities[type_parameters] = abilities
+        return abilities
 
     def signature(self, index: int) -> Signature:
-        """The types of a signature of the module, `NO_ARGUMENTS` for none."""
-        found = self._signatures.get(index)
-        if found is None:
-            found = tuple([self.intern(token) for token in self._module.signatures[index]])
-            self._signatures[index] = found
-        return found
+        """Return the types of a signature of the module, or () for `NO_ARGUMENTS`."""
+        types = self._signatures.get(index)
+        if types is None:
+            types = tuple([self.intern(token) for token in self._module.signatures[index]])
+            self._signatures[index] = types
+        return types
 
     def reference(self, target: SignatureToken, *, mutable: bool) -> SignatureToken:
-        """The type of references to values of a type of this table."""
+        """Return the type of a reference to a type of this table."""
         key = (mutable, id(target))
-        found = self._types.get(key)
-        return found or self._add(key, ReferenceToken(target, mutable), 1 + self.size(target))
+        type_ = self._types.get(key)
+        return type_ or self._add(key, ReferenceToken(target, mutable), 1 + self.size(target))
 
     def vector(self, element: SignatureToken) -> SignatureToken:
-        """The type of vectors of values of a type of this table."""
+        """Return the type of a vector with an element type of this table."""
         key = ("vector", id(element))
-        found = self._types.get(key)
-        return found or self._add(key, VectorToken(element), 1 + self.size(element))
+        type_ = self._types.get(key)
+        return type_ or self._add(key, VectorToken(element), 1 + self.size(element))
 
     def datatype(self, handle: int, arguments: Signature) -> SignatureToken:
-        """A struct or enum with type arguments of this table."""
+        """Return a struct or enum with type arguments of this table."""
         key = ("datatype", handle, *map(id, arguments))
-        found = self._types.get(key)
-        size = 1 + sum(map(self.size, arguments)) if found is None else 0
-        return found or self._add(key, DatatypeToken(handle, arguments), size)
+        type_ = self._types.get(key)
+        size = 1 + sum(map(self.size, arguments)) if type_ is None else 0
+        return type_ or self._add(key, DatatypeToken(handle, arguments), size)
 
     def intern(self, token: SignatureToken) -> SignatureToken:
-        """The type of this table that is equal to a type of the module."""
+        """Return the type of this table that equals a type of the module."""
         if isinstance(token, str):
             return self._primitives[token]
-        written = self._written.get(id(token))
-        if written is not None:
-            return written[1]
-        found = self._intern(token)
-        # The token itself is kept, so that nothing else can have its identity.
-        self._written[id(token)] = (token, found)
-        return found
+        entry = self._written.get(id(token))
+        if entry is not None:
+            return entry[1]
+        type_ = self._intern(token)
+        # The token itself is stored, so that no other object can have its identity.
+        self._written[id(token)] = (token, type_)
+        return type_
 
     def substitute(self, token: SignatureToken, arguments: int) -> SignatureToken:
-        """A type of this table with its type parameters replaced by a signature of the module."""
+        """Replace the type parameters in a type of this table by a signature of the module."""
         if isinstance(token, str) or arguments == NO_ARGUMENTS:
             return token
         key = (id(token), arguments)
-        found = self._substituted.get(key)
-        if found is None:
-            found = self._substitute(token, arguments)
-            self._substituted[key] = found
-        return found
+        type_ = self._substituted.get(key)
+        if type_ is None:
+            type_ = self._substitute(token, arguments)
+            self._substituted[key] = type_
+        return type_
 
     def _add(self, key: tuple[object, ...], type_: SignatureToken, size: int) -> SignatureToken:
         self._types[key] = type_
@@ -189,14 +191,14 @@ class NamedVariant(Struct, frozen=True):
 
 
 def variant_of(module: CompiledModule, index: int) -> NamedVariant:
-    """The variant of a variant handle."""
+    """Return the variant of a variant handle."""
     handle = module.variant_handles[index]
     definition = module.enum_definitions[handle.enum].variants[handle.tag]
     return NamedVariant(handle.enum, handle.tag, NO_ARGUMENTS, definition)
 
 
 def instantiated_variant(module: CompiledModule, index: int) -> NamedVariant:
-    """The variant of a variant instantiation."""
+    """Return the variant of a variant instantiation."""
     handle = module.variant_instantiations[index]
     enum = module.enum_instantiations[handle.enum]
     definition = module.enum_definitions[enum.target].variants[handle.tag]

@@ -1,4 +1,4 @@
-"""Verifying a module or a package: the passes, in the order of the Move verifier, then Sui's.
+"""The verification of a module or a package: the passes of Move in their order, then those of Sui.
 
 Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
 """
@@ -32,13 +32,15 @@ from nexus_tools.sui.localnet.verifier.types.type_safety import verify_types
 
 
 def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
-    """Decide whether a module is well formed: raise `VerificationError` if it is not.
+    """Verify a module by the rules of Move and return the work units of its functions.
 
-    Gives the units of work that its functions took.
+    `dependencies` returns the module with a 32-byte address and a name, or None if it does not
+    exist. It is called for each module that this one names. Dependencies are assumed to be
+    verified. The work is bounded for every module: beyond the bound, the module is rejected as too
+    complex.
 
-    `dependencies` gives the module with an address of 32 bytes and a name, None if there is none;
-    it is asked for each module that this one names. They are taken to be verified themselves.
-    The work is bounded, whatever the module: beyond the bound it is refused as too complex.
+    Raises:
+        VerificationError: The module is not well formed.
     """
     verify_bounds(module)
     _refuse_global_storage(module)
@@ -71,27 +73,27 @@ def _verify_code(module: CompiledModule, types: TypeTable) -> int:
         verify_references(context)
         back_edges += len(context.flow.back_edges)
     if back_edges > BACK_EDGES_MAX:
-        message = f"the code jumps back in more than {BACK_EDGES_MAX} places"
+        message = f"the code has more than {BACK_EDGES_MAX} back edges"
         raise VerificationError("TOO_MANY_BACK_EDGES", message, module.name)
     return meter.total
 
 
 def _refuse_global_storage(module: CompiledModule) -> None:
-    """The instructions of Move's own global storage are there to be read, not to be run."""
+    """Raise `VerificationError` for instructions of Move's global storage, which Sui lacks."""
     for function in module.function_definitions:
         for offset, instruction in enumerate(function.code.instructions if function.code else ()):
             if instruction.opcode in DEPRECATED:
                 name = module.function_id(function.handle)[2]
-                message = f"{instruction.opcode.name} is of the global storage, which Sui has not"
+                message = f"{instruction.opcode.name} uses global storage, which Sui does not have"
                 status = "DEPRECATED_BYTECODE_FORMAT"
                 raise VerificationError(status, message, module.name, name, offset)
 
 
 def verify_package(modules: Sequence[CompiledModule], dependencies: Dependencies) -> None:
-    """Refuse modules that break a rule. Raises `VerificationError`.
+    """Raise `VerificationError` for modules that violate a rule.
 
-    As on the network, all modules keep the rules of Move before Sui's rules are looked at, and the
-    work for both, of all modules together, is limited.
+    As on the network, all modules are checked by the rules of Move before any is checked by Sui's
+    rules. The work for both, for all modules together, is limited.
     """
     package = PackageMeter()
     for module in modules:

@@ -1,4 +1,7 @@
-"""The Move virtual machine: bytecode is translated to Python and run."""
+"""The Move virtual machine of the localnet, which translates bytecode to Python and runs it.
+
+Start with `machine.py`, which calls functions, and `translator/`, which writes their Python code.
+"""
 
 from nexus_tools.sui.localnet.vm.definitions import (
     Datatype,

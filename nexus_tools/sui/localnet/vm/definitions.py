@@ -1,6 +1,6 @@
-"""What a module defines, with all types resolved: functions and datatypes, and how types are said.
+"""The functions and datatypes that a module defines, with all types resolved.
 
-A type is a type tag, in which there may be type parameters, or a reference to one.
+A type is a type tag, which may contain type parameters, or a reference to one.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, Vector
 
 
 class TypeParameter(Struct, frozen=True):
-    """The `index`th type parameter of the function or datatype around it."""
+    """A type parameter of the enclosing function or datatype, by its index from 0."""
 
     index: int
 
@@ -24,7 +24,7 @@ class TypeParameter(Struct, frozen=True):
 
 
 class ReferenceType(Struct, frozen=True):
-    """The type of references to values of the type `target`."""
+    """The type of a reference to a value of the type `target`."""
 
     target: "Type"
     mutable: bool
@@ -38,7 +38,7 @@ Type = TypeTag | TypeParameter | ReferenceType
 
 
 def substitute(type_: Type, type_arguments: Sequence[Type]) -> Type:
-    """`type_` with its type parameters replaced."""
+    """Replace the type parameters in `type_` with type arguments."""
     if not type_arguments or isinstance(type_, Primitive):
         return type_
     if isinstance(type_, TypeParameter):
@@ -54,7 +54,7 @@ def substitute(type_: Type, type_arguments: Sequence[Type]) -> Type:
 
 
 def count_nodes(type_: Type) -> int:
-    """How many types a type is made of, itself included."""
+    """Count the types that a type consists of, including itself."""
     if isinstance(type_, VectorTag):
         return 1 + count_nodes(type_.element)
     if isinstance(type_, ReferenceType):
@@ -65,7 +65,7 @@ def count_nodes(type_: Type) -> int:
 
 
 def has_type_parameters(type_: Type) -> bool:
-    """Whether a type depends on type arguments."""
+    """Return whether a type depends on type arguments."""
     if isinstance(type_, VectorTag):
         return has_type_parameters(type_.element)
     if isinstance(type_, ReferenceType):
@@ -76,7 +76,7 @@ def has_type_parameters(type_: Type) -> bool:
 
 
 class ModuleId(NamedTuple):
-    """A module by the original id of its package, which all versions share, and its name."""
+    """A module's name and the original id of its package, which all versions share."""
 
     address: Address
     name: str
@@ -85,8 +85,8 @@ class ModuleId(NamedTuple):
 class Function(Struct, frozen=True):
     """A function of one version of a package.
 
-    `package` is the storage id of that version, `index` the function's place in its module, and
-    `type_parameters` are what type arguments must be able to do.
+    `package` is the storage id of that version, `index` is the position of the function in its
+    module, and `type_parameters` has the abilities that each type argument must have.
     """
 
     package: Address
@@ -101,7 +101,7 @@ class Function(Struct, frozen=True):
     is_native: bool
 
     def location(self, instruction: int) -> Location:
-        """The place of one of its instructions."""
+        """Return the location of an instruction of this function."""
         return Location(self.module.address, self.module.name, self.index, instruction, self.name)
 
 
@@ -111,7 +111,7 @@ Field = tuple[str, Type]
 class Datatype(Struct, frozen=True):
     """A struct (`fields`) or an enum (`variants`, in the order of their tags).
 
-    `tag` has the defining id as its address and no type arguments.
+    The address of `tag` is the defining id. `tag` has no type arguments.
     """
 
     tag: StructTag
@@ -121,7 +121,7 @@ class Datatype(Struct, frozen=True):
     variants: tuple[tuple[str, tuple[Field, ...]], ...] | None
 
     def field_types(self) -> tuple[Type, ...]:
-        """The types of all its fields, those of all variants together."""
+        """Return the types of all fields; for an enum, of the fields of all variants."""
         if self.fields is not None:
             return tuple([type_ for _, type_ in self.fields])
         variants = self.variants or ()

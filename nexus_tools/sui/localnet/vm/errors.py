@@ -1,13 +1,14 @@
-"""How the execution of Move code ends early.
+"""The errors that end the execution of Move code early.
 
-MoveFailure             the transaction fails, and what it did is undone
-├── MoveAbort                the code said so, with a number
-├── PrimitiveError           an instruction cannot be executed: overflow, index out of bounds, ...
+MoveFailure             the transaction fails and its changes are reverted
+├── MoveAbort                the code aborted with a number
+├── PrimitiveError           an instruction failed: overflow, index out of bounds, ...
 ├── OutOfGas                 the budget is used up
-└── LinkError                code names something that is not there
-└── InvalidCode          code that no Move compiler makes
-NativeAbort                  a native function aborts; the machine makes a MoveAbort of it
-NativeLimit                  a native function reached a limit; the machine makes a PrimitiveError
+└── LinkError                the code names a definition that does not exist
+    └── InvalidCode          no Move compiler produces this code
+NativeAbort                  a native function aborts; the machine converts it to a MoveAbort
+NativeLimit                  a native function hit a limit; the machine converts it to a
+PrimitiveError
 """
 
 from enum import StrEnum
@@ -30,7 +31,7 @@ __all__ = [
 
 
 class ErrorKind(StrEnum):
-    """What an instruction fails with, by the name of its `StatusCode` in `move-core-types`."""
+    """The error of an instruction, named like its `StatusCode` in `move-core-types`."""
 
     ARITHMETIC_ERROR = "ARITHMETIC_ERROR"
     VECTOR_OPERATION_ERROR = "VECTOR_OPERATION_ERROR"
@@ -42,12 +43,12 @@ class ErrorKind(StrEnum):
     MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"
 
 
-class MoveFailure(Exception):  # noqa: N818 - the failure of a transaction is no program error
+class MoveFailure(Exception):  # noqa: N818 - a failed transaction is not a program error
     """Execution ended before the function returned."""
 
 
 class MoveAbort(MoveFailure):
-    """ABORT was executed, or a native function aborted; `code` is a u64."""
+    """An abort by the ABORT instruction or a native function; `code` is a u64."""
 
     def __init__(self, code: int, location: Location) -> None:
         super().__init__(f"abort {code} in {_describe(location)}")
@@ -56,16 +57,16 @@ class MoveAbort(MoveFailure):
 
 
 class PrimitiveError(MoveFailure):
-    """An instruction cannot be executed.
+    """A failed instruction.
 
-    `sub_status` of a vector error: 1 index out of bounds, 2 pop of an empty vector, 3 unpack of a
-    vector of another length, 4 one element too many.
+    For a vector error, `sub_status` is 1 (index out of bounds), 2 (pop from an empty vector), 3
+    (unpack of a vector with another length) or 4 (one element too many).
     """
 
     def __init__(self, kind: ErrorKind, sub_status: int | None, location: Location | None) -> None:
-        place = f" in {_describe(location)}" if location else ""
+        location_text = f" in {_describe(location)}" if location else ""
         detail = f" {sub_status}" if sub_status is not None else ""
-        super().__init__(f"{kind}{detail}{place}")
+        super().__init__(f"{kind}{detail}{location_text}")
         self.kind = kind
         self.sub_status = sub_status
         self.location = location
@@ -76,30 +77,30 @@ class OutOfGas(MoveFailure):
 
 
 class LinkError(MoveFailure):
-    """A package, module, function, datatype or native function is not there."""
+    """A package, module, function, datatype or native function does not exist."""
 
 
-class NativeMissing(LinkError):  # noqa: N818 - it says what is missing
-    """A native function that a newer framework has: `FEATURE_NOT_YET_SUPPORTED`."""
+class NativeMissing(LinkError):  # noqa: N818 - the name states the cause
+    """A native function that only a newer framework has: `FEATURE_NOT_YET_SUPPORTED`."""
 
 
-class InvalidCode(LinkError):  # noqa: N818 - it says what the code is
-    """A function whose instructions do not fit together: the bytecode verifier refuses it."""
+class InvalidCode(LinkError):  # noqa: N818 - the name states the cause
+    """Inconsistent instructions, which the bytecode verifier rejects."""
 
 
-class NativeAbort(Exception):  # noqa: N818 - it says what happened
-    """Raised by a native function to abort with `code`."""
+class NativeAbort(Exception):  # noqa: N818 - the name states the cause
+    """An abort with `code`, raised by a native function."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"native abort {code}")
         self.code = code
 
 
-class NativeLimit(Exception):  # noqa: N818 - it says what happened
-    """Raised by a native function that would keep more than one transaction may."""
+class NativeLimit(Exception):  # noqa: N818 - the name states the cause
+    """A native function would store more than one transaction is allowed to."""
 
 
 def _describe(location: Location) -> str:
     package = location.package.short()
-    place = f"{package}::{location.module}::{location.function_name}"
-    return f"{place} at offset {location.instruction}"
+    location_text = f"{package}::{location.module}::{location.function_name}"
+    return f"{location_text} at offset {location.instruction}"

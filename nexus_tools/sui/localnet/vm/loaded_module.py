@@ -1,7 +1,7 @@
 """A module with its names resolved.
 
-A module names types by the original id of their package. The types of running code have the id of
-the version that first defined them instead: those are the types that objects on chain have.
+A module names types by the original id of their package. At run time, a type is named by the id of
+the version that first defined it, as in the types of on-chain objects.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ from nexus_tools.sui.localnet.vm.values.values import Value
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
-# (original id, module, name) -> the defining id of that type. Raises `LinkError`.
+# Maps (original id, module, name) of a type to its defining id. Raises `LinkError`.
 TypeOrigins = Callable[[Address, str, str], Address]
 
 
@@ -44,14 +44,14 @@ def _no_datatype(tag: StructTag) -> Datatype:
 
 
 def _any_type(_: TypeTag) -> None:
-    """Constants are integers, booleans, addresses and vectors of those."""
+    """Accept every type: constants are integers, booleans, addresses and vectors of those."""
 
 
 _CONSTANTS = Codecs(_no_datatype, _any_type)
 
 
 class LoadedModule:
-    """A module of one version of a package; everything in it is resolved when first asked for."""
+    """A module of one version of a package, whose definitions are resolved at first use."""
 
     def __init__(self, package: Address, compiled: CompiledModule, origin: TypeOrigins) -> None:
         self.package = package
@@ -75,7 +75,7 @@ class LoadedModule:
         self._loaded: dict[tuple[str, int], Function | Datatype] = {}
         self._extension: LoadedModule | None = None
         if len(self._functions) != len(compiled.function_definitions):
-            raise InvalidCode(f"the module {self.id.name} defines a function twice")
+            raise InvalidCode(f"module {self.id.name} defines a function twice")
 
     @property
     def name(self) -> str:
@@ -83,30 +83,30 @@ class LoadedModule:
         return self.id.name
 
     def function(self, name: str) -> Function | None:
-        """The function with this name."""
+        """Return the function with this name, or None."""
         index = self._functions.get(name)
         if index is not None:
             return self.function_at(index)
         return self._extension.function(name) if self._extension else None
 
     def extend(self, extension: "LoadedModule") -> None:
-        """Offer the functions and types of another module, too, such as those for tests alone."""
+        """Add the functions and types of another module, for example those that only tests use."""
         self._extension = extension
 
     def functions(self) -> Iterator[Function]:
-        """All functions, in the order of their definitions."""
+        """Return all functions in the order of their definitions."""
         return map(self.function_at, range(len(self.compiled.function_definitions)))
 
     def function_at(self, index: int) -> Function:
-        """The function with this definition."""
-        found = self._loaded.get(("function", index))
-        if not isinstance(found, Function):
+        """Return the function with this definition index."""
+        function = self._loaded.get(("function", index))
+        if not isinstance(function, Function):
             definition = self.compiled.function_definitions[index]
-            found = self._loaded["function", index] = self._load_function(index, definition)
-        return found
+            function = self._loaded["function", index] = self._load_function(index, definition)
+        return function
 
     def datatype(self, name: str) -> Datatype | None:
-        """The struct or enum with this name."""
+        """Return the struct or enum with this name, or None."""
         if name in self._structs:
             return self.struct_at(self._structs[name])
         if name in self._enums:
@@ -114,25 +114,25 @@ class LoadedModule:
         return self._extension.datatype(name) if self._extension else None
 
     def datatypes(self) -> Iterator[Datatype]:
-        """All structs, then all enums."""
+        """Yield all structs, then all enums."""
         yield from map(self.struct_at, range(len(self.compiled.struct_definitions)))
         yield from map(self.enum_at, range(len(self.compiled.enum_definitions)))
 
     def struct_at(self, index: int) -> Datatype:
-        """The struct with this definition."""
-        found = self._loaded.get(("struct", index))
-        if not isinstance(found, Datatype):
+        """Return the struct with this definition index."""
+        struct = self._loaded.get(("struct", index))
+        if not isinstance(struct, Datatype):
             definition = self.compiled.struct_definitions[index]
             fields = self._load_fields(definition.fields or ())
-            found = self._loaded["struct", index] = self._load_datatype(
+            struct = self._loaded["struct", index] = self._load_datatype(
                 definition.handle, fields, None
             )
-        return found
+        return struct
 
     def enum_at(self, index: int) -> Datatype:
-        """The enum with this definition."""
-        found = self._loaded.get(("enum", index))
-        if not isinstance(found, Datatype):
+        """Return the enum with this definition index."""
+        enum = self._loaded.get(("enum", index))
+        if not isinstance(enum, Datatype):
             definition = self.compiled.enum_definitions[index]
             variants = tuple(
                 [
@@ -140,25 +140,25 @@ class LoadedModule:
                     for variant in definition.variants
                 ]
             )
-            found = self._loaded["enum", index] = self._load_datatype(
+            enum = self._loaded["enum", index] = self._load_datatype(
                 definition.handle, None, variants
             )
-        return found
+        return enum
 
     def signature(self, index: int) -> tuple[Type, ...]:
-        """The types of a signature."""
-        found = self._signatures.get(index)
-        if found is None:
+        """Return the types of a signature."""
+        types = self._signatures.get(index)
+        if types is None:
             tokens = self.compiled.signatures[index]
-            found = self._signatures[index] = tuple([self.resolve(token) for token in tokens])
-        return found
+            types = self._signatures[index] = tuple([self.resolve(token) for token in tokens])
+        return types
 
     def struct_type(self, instantiation: Instantiation) -> StructTag:
-        """The type of an instantiated struct."""
+        """Return the type of an instantiated struct."""
         return self._instantiate(self.struct_at(instantiation.target), instantiation)
 
     def enum_type(self, instantiation: Instantiation) -> StructTag:
-        """The type of an instantiated enum."""
+        """Return the type of an instantiated enum."""
         return self._instantiate(self.enum_at(instantiation.target), instantiation)
 
     def _instantiate(self, datatype: Datatype, instantiation: Instantiation) -> StructTag:
@@ -168,7 +168,11 @@ class LoadedModule:
         return replace(datatype.tag, type_params=arguments)  # no references
 
     def constant(self, index: int) -> tuple[Type, Value]:
-        """Type and value of a constant. Raises `InvalidCode`."""
+        """Return the type and the value of a constant.
+
+        Raises:
+            InvalidCode: The constant has a wrong type, or its bytes are not a value of its type.
+        """
         constant = self.compiled.constants[index]
         type_ = self.resolve(constant.type)
         if isinstance(type_, ReferenceType | TypeParameter):
@@ -176,14 +180,18 @@ class LoadedModule:
         try:
             return type_, _CONSTANTS.codec(type_).decode(constant.data)
         except BcsError as error:
-            raise InvalidCode(f"a constant of {self.name} is no {type_}: {error}") from error
+            raise InvalidCode(f"a constant of {self.name} is not a {type_}: {error}") from error
 
     def resolve(self, token: SignatureToken) -> Type:
-        """The type that a token of this module stands for. Raises `LinkError`."""
-        found = self._types.get(token)
-        if found is None:
-            found = self._types[token] = self._resolve(token)
-        return found
+        """Return the type that a token of this module stands for.
+
+        Raises:
+            LinkError: The type does not exist.
+        """
+        type_ = self._types.get(token)
+        if type_ is None:
+            type_ = self._types[token] = self._resolve(token)
+        return type_
 
     def _resolve(self, token: SignatureToken) -> Type:
         if isinstance(token, str):
@@ -199,7 +207,7 @@ class LoadedModule:
     def _resolve_value(self, token: SignatureToken) -> Type:
         type_ = self.resolve(token)
         if isinstance(type_, ReferenceType):
-            raise InvalidCode(f"a type in {self.id.name} has a reference inside it")
+            raise InvalidCode(f"a type in {self.id.name} contains a reference")
         return type_
 
     def _resolve_datatype(self, token: DatatypeToken) -> StructTag:

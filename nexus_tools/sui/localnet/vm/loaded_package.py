@@ -1,12 +1,12 @@
-"""A package with what its linkage and its type origins say.
+"""A package with its linkage and its type origins.
 
-Code names a package by its original id. Which version of the package that is, the linkage of the
-naming package says; which version first defined a type, the type origins of that version say.
+Code names a package by its original id. The linkage of the calling package selects the version of
+each package. The type origins of that version name the version that first defined each type.
 
 Example: 0xA defines `m::Old`, its upgrade 0xB adds `m::New`, and 0xC is a further upgrade. All
 three have the original id 0xA, by which the bytecode of each names itself. The type origins of 0xC
-are `m::Old` -> 0xA and `m::New` -> 0xB: so the types are 0xA::m::Old and 0xB::m::New wherever
-values of them are. A package whose linkage has 0xA -> 0xC means code of 0xC when it calls 0xA::m.
+are `m::Old` -> 0xA and `m::New` -> 0xB, so the types are 0xA::m::Old and 0xB::m::New in every
+version. If the linkage of a package has 0xA -> 0xC, its calls of 0xA::m run the code of 0xC.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ from nexus_tools.sui.types.object import MovePackage
 
 
 class LoadedPackage:
-    """One version of a package; a module is read when it is first used."""
+    """One version of a package, whose modules are read at first use."""
 
     def __init__(self, package: MovePackage, load: Callable[[Address], "LoadedPackage"]) -> None:
         self.id = package.id
@@ -34,7 +34,7 @@ class LoadedPackage:
 
     @cached_property
     def original_id(self) -> Address:
-        """The id of the package's first version, by which all modules name it."""
+        """The id of the package's first version, which all modules use."""
         if not self._files:
             raise LinkError(f"the package {self.id.short()} has no modules")
         try:
@@ -44,38 +44,46 @@ class LoadedPackage:
 
     @cached_property
     def linkage(self) -> Mapping[Address, Address]:
-        """Original id -> storage id, of the dependencies and of the package itself."""
+        """The storage ids of the dependencies and of the package itself, by original id."""
         table = {link.original_id: link.upgraded_id for link in self.package.linkage}
         table[self.original_id] = self.id
         return table
 
     def module(self, name: str) -> LoadedModule | None:
-        """The module with this name. Raises `LinkError` if its bytes are no module."""
-        found = self._modules.get(name)
-        if found is None and name in self._files:
+        """Return the module with this name, or None.
+
+        Raises:
+            LinkError: The bytes are not a valid module.
+        """
+        module = self._modules.get(name)
+        if module is None and name in self._files:
             try:
                 compiled = deserialize_published(self._files[name])
             except MalformedModule as error:
                 raise LinkError(f"{self.id.short()}::{name} is malformed: {error}") from error
-            found = self._modules[name] = LoadedModule(self.id, compiled, self.type_origin)
-        return found
+            module = self._modules[name] = LoadedModule(self.id, compiled, self.type_origin)
+        return module
 
     def modules(self) -> Iterator[LoadedModule]:
-        """All modules, in the order of their names."""
+        """Yield all modules in the order of their names."""
         for name in self._files:
             module = self.module(name)
             if module is not None:
                 yield module
 
     def type_origin(self, address: Address, module: str, name: str) -> Address:
-        """The defining id of a type that code of this package names. Raises `LinkError`."""
+        """Return the defining id of a type that code of this package names.
+
+        Raises:
+            LinkError: The package is not linked, or it does not define the type.
+        """
         if address == self.original_id:
             package: LoadedPackage = self
         else:
-            linked = self.linkage.get(address)
-            if linked is None:
+            storage_id = self.linkage.get(address)
+            if storage_id is None:
                 raise LinkError(f"{self.id.short()} is not linked to {address.short()}")
-            package = self._load(linked)
+            package = self._load(storage_id)
         origin = package._origins.get((module, name))  # noqa: SLF001 - of the same class
         if origin is None:
             raise LinkError(f"{package.id.short()} has no type {module}::{name}")

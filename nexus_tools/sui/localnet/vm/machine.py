@@ -1,4 +1,4 @@
-"""The Move VM: functions of published packages, called with Python values."""
+"""The Move VM, which calls functions of published packages with Python values."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -23,10 +23,10 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class Machine:
-    """Calls functions of packages, whose definitions are in `types`.
+    """A virtual machine for the packages in `types`.
 
-    `natives` are the native functions by (address, module, function); `packages` gives a package by
-    its storage id, and is asked once for each. A machine is used by one thread at a time.
+    `natives` has the native functions by (address, module, function). `packages` returns a package
+    by its storage id and is called once per package. Only one thread at a time may use a machine.
     """
 
     def __init__(self, natives: Natives, packages: Callable[[Address], MovePackage | None]) -> None:
@@ -41,58 +41,65 @@ class Machine:
         arguments: Sequence[Value],
         context: Context,
     ) -> list[Value]:
-        """Call a function; the values are moved into it, and its results out of it.
+        """Call a function and return its results.
 
-        Raises `MoveFailure`. The linkage of the function's package decides which versions of
-        its dependencies are called.
+        The arguments are moved into the function, and the results out of it. The linkage of the
+        function's package decides which versions of its dependencies are called.
+
+        Raises:
+            MoveFailure: Execution ended early.
         """
         if len(arguments) != len(function.parameters):
             raise LinkError(f"{function.name} takes {len(function.parameters)} arguments")
         if len(type_arguments) != len(function.type_parameters):
             raise LinkError(f"{function.name} takes {len(function.type_parameters)} type arguments")
         program = self._program(function.package)
-        room = min(context.frames_left, FIRST_FRAMES)
-        if not room:
+        frames = min(context.frames_left, FIRST_FRAMES)
+        if not frames:
             raise PrimitiveError(ErrorKind.CALL_STACK_OVERFLOW, None, None)
-        context.frames_left -= room
+        context.frames_left -= frames
         try:
             linked = program.linked(function.module, function.name, tuple(type_arguments))
-            result = linked(context, room, *_spread(function, arguments))
+            result = linked(context, frames, *_spread(function, arguments))
         except (NameError, RecursionError) as error:
-            # The bytecode verifier refuses locals without a value and types nested hundreds deep.
+            # The bytecode verifier rejects locals without a value and types nested hundreds deep.
             raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
         except OutOfGas:
-            raise  # with the functions that were running
+            raise  # unchanged, with the frames of the functions that were running
         except MoveFailure:
-            context.meter.settle()  # what was out of gas before it failed is out of gas
+            context.meter.settle()  # if the budget was already used up, this raises OutOfGas
             raise
         finally:
-            context.frames_left += room
+            context.frames_left += frames
         context.meter.settle()
         return _collect(function, result)
 
     def _program(self, package: Address) -> Program:
-        found = self._programs.get(package)
-        if found is None:
+        program = self._programs.get(package)
+        if program is None:
             program = Program(self.types.load(package), self.types, self._translations)
-            found = self._programs[package] = program
-        return found
+            self._programs[package] = program
+        return program
 
     def _forget(self, package: Address) -> None:
-        """Drop what calls a package that is taken back."""
+        """Drop the programs and translations that use a removed package."""
         self._translations.forget(package)
         for root, program in list(self._programs.items()):
             if package in program.linkage.values():
                 del self._programs[root]
 
     def source(self, function: Function) -> str:
-        """The Python code that a function is translated to. Raises `LinkError`."""
+        """Return the Python code of a translated function.
+
+        Raises:
+            LinkError: The function cannot be translated.
+        """
         package = self.types.load(function.package)
         return self._translations.get(package, function).source
 
 
 def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:
-    """The arguments as translated code takes them: of a reference container and key."""
+    """Yield the arguments as translated code takes them: container and key for a reference."""
     for type_, argument in zip(function.parameters, arguments, strict=True):
         if isinstance(type_, ReferenceType):
             yield argument.container
@@ -102,7 +109,7 @@ def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:
 
 
 def _collect(function: Function, result: Any) -> list[Value]:
-    """The results of translated code as a list, references as objects."""
+    """Return the results of translated code as a list, with references as objects."""
     types = function.returns
     if len(types) == 1 and not isinstance(types[0], ReferenceType):
         return [result]

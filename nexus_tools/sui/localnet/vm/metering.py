@@ -1,14 +1,14 @@
-"""What execution costs, and may cost, in internal gas units.
+"""The cost of execution and its limits, in internal gas units.
 
-An instruction costs by three measures: that it is one, how many values it pushes onto the operand
-stack, and how many bytes they have. A push costs a unit; the prices of an instruction and of a byte
-rise in tiers with how many there were before in the transaction. Bytes that leave the stack are
-not counted. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas
-model 11. There a push costs two units once more than 1 000 operands were on the stack, of the 1 024
-that may be: that is left out.
+An instruction is charged by three measures: one for the instruction, the number of values that it
+pushes onto the operand stack, and their bytes. A push costs one unit. The prices of an instruction
+and of a byte rise in tiers with the number so far in the transaction. Bytes that leave the stack do
+not count. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas model
+11. That source charges two units for a push once more than 1 000 of the allowed 1 024 operands were
+on the stack. This module omits that rule.
 
-Translated code takes what it does from `Meter.left` before it does it, many instructions at once;
-whether that is below zero is looked at when a function is entered and at every turn of a loop.
+Translated code subtracts its work from `Meter.left` before it does it, many instructions at once.
+It checks whether `left` is below zero at function entry and in every loop iteration.
 """
 
 from bisect import bisect_left
@@ -20,22 +20,22 @@ from nexus_tools.sui.localnet.vm.errors import OutOfGas
 
 # `CALL_STACK_SIZE_LIMIT` of move-vm-runtime counts the callers of the running function.
 CALL_DEPTH_MAX = 1024 + 1
-# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime; here it holds for each basic block, there for all
-# running functions together.
+# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime. It applies to each basic block here, and to all
+# running functions together there.
 OPERAND_STACK_MAX = 1024
 # `max_move_value_depth` of Sui's protocol configuration.
 VALUE_DEPTH_MAX = 128
-# `max_move_vector_len`, which an element that is pushed may not exceed.
+# `max_move_vector_len`, which no push may exceed.
 VECTOR_LENGTH_MAX = 262_144
 # `MAX_TYPE_INSTANTIATION_NODES` of move-vm-runtime.
 TYPE_NODES_MAX = 128
 
-# `V2_NATIVE_FUNCTION_CALL_THRESHOLD`: what later native calls cost counts as instructions.
+# `V2_NATIVE_FUNCTION_CALL_THRESHOLD`: the cost of later native calls counts as instructions.
 FREE_NATIVE_CALLS = 700
 
 
 class Tiers:
-    """A price that rises with the amount: above how much each further one costs how much."""
+    """A price that rises with the amount; each tier has a start and a price per unit above it."""
 
     def __init__(self, *tiers: tuple[int, int]) -> None:
         self._starts = [start for start, _ in tiers]
@@ -44,27 +44,27 @@ class Tiers:
         self._below = [0, *accumulate(costs)]
 
     def cost(self, amount: int) -> int:
-        """The cost of the first `amount`, each at the price of its tier.
+        """Return the cost of the first `amount` units, each at the price of its tier.
 
-        With tiers of 1 from the start and of 2 above 20 000, the first 20 010 cost
-        20 000 · 1 + 10 · 2 = 20 020.
+        With tiers of 1 from the start and of 2 above 20 000, the first 20 010 cost 20 000 · 1 + 10
+        · 2 = 20 020.
         """
-        # The start of a tier still has the price of the one below: the 20 000th costs 1, the next
+        # The start of a tier still has the price of the tier below: the 20 000th costs 1, the next
         # one 2.
         tier = max(bisect_left(self._starts, amount) - 1, 0)
         return self._below[tier] + (amount - self._starts[tier]) * self._prices[tier]
 
     def price(self, amount: int) -> int:
-        """The price in the tier that `amount` is in."""
+        """Return the price in the tier that contains `amount`."""
         return self._prices[max(bisect_left(self._starts, amount) - 1, 0)]
 
     def room(self, amount: int) -> int:
-        """How many more there can be in the tier that `amount` is in."""
+        """Return how many more units fit into the tier that contains `amount`."""
         following = max(bisect_left(self._starts, amount), 1)
         return self._starts[following] - amount if following < len(self._starts) else _ENDLESS
 
 
-# The room in the last tier.
+# The units left in the last tier, which has no end.
 _ENDLESS = 1 << 62
 
 # `initial_cost_schedule_v5`.
@@ -73,9 +73,10 @@ INSTRUCTION_TIERS = Tiers(
 )
 STACK_BYTE_TIERS = Tiers((0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100), (100_000_000, 1_000))
 
-# `Meter.left` is one number for all that is counted: instructions, then pushes, then the sum of
-# instructions, pushes and bytes, which is the highest and so decides when the meter is looked at.
-# A float, because Python is quicker with it than with an integer of this size; 53 bits are exact.
+# `Meter.left` packs three counters into one number: instructions, pushes, and the sum of
+# instructions, pushes and bytes. The sum is the highest, so it decides when the meter is settled.
+# It is a float, because Python is faster with it than with an integer of this size; 53 bits are
+# exact.
 # 18 instructions with 13 pushes of 70 bytes are 18 + (13 << 18) + (101 << 35) = 3470336983058.
 #
 # bits      0 to 17         18 to 34    35 to 52
@@ -86,21 +87,22 @@ _INSTRUCTION_MASK = (1 << _PUSHES_AT) - 1
 _PUSH_MASK = (1 << (_TOTAL_AT - _PUSHES_AT)) - 1
 _BYTE = float(1 << _TOTAL_AT)
 _INSTRUCTION = 1.0 + _BYTE
-# So much of the sum at most until the meter counts: with what is done between two looks it fits.
+# The maximum of the sum in one window. With the work between two checks, it fits into its field.
 _WINDOW = (1 << 15) - 1
-# What was paid in advance and is given back later is less than nothing in the window after: half of
-# each field is for that. `Charges` of the translator sees to it that neither half overflows.
+# Work that is charged in advance and returned in a later window makes that window's count negative.
+# Half of each field is for negative counts. `Charges` of the translator ensures that neither half
+# overflows.
 _INSTRUCTION_BIAS, _PUSH_BIAS = (_INSTRUCTION_MASK + 1) // 2, (_PUSH_MASK + 1) // 2
 _BIASES = _INSTRUCTION_BIAS | _PUSH_BIAS << _PUSHES_AT
-# More instructions than can be counted in a window.
+# More instructions than one window can count.
 _FAR = 1 << _PUSHES_AT
-# More bytes at once than these are charged on their own: across a border between tiers all of them
-# have the higher price. So is the work of a native that counts as more instructions.
+# Larger values are charged separately, because all of their bytes have the higher price if they
+# cross a tier border. The same applies to a native whose work counts as more instructions.
 LARGE = 1_024
 
 
 class Work(Struct, frozen=True):
-    """What a piece of code does: instructions, pushes, and bytes pushed."""
+    """The work of a piece of code: instructions, pushes, and bytes pushed."""
 
     instructions: int = 0
     pushes: int = 0
@@ -125,39 +127,39 @@ class Work(Struct, frozen=True):
 
     def __str__(self) -> str:
         parts = {"instruction": self.instructions, "push": self.pushes, "byte": self.size}
-        return ", ".join([_counted(number, word) for word, number in parts.items() if number])
+        return ", ".join([_pluralize(number, word) for word, number in parts.items() if number])
 
     @property
     def total(self) -> int:
-        """The sum of what is counted, which is the cost in the lowest tier."""
+        """The sum of instructions, pushes and bytes, which is the cost in the lowest tier."""
         return self.instructions + self.pushes + self.size
 
     @property
     def left(self) -> float:
-        """What to take from `Meter.left`.
+        """The number to subtract from `Meter.left`.
 
-        Of work that is given back, all fields are negative: of 11 instructions, 9 pushes and 52
-        bytes it is -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
+        If work is returned, all fields are negative: 11 instructions, 9 pushes and 52 bytes are
+        -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
         """
         return float(self.instructions + (self.pushes << _PUSHES_AT) + (self.total << _TOTAL_AT))
 
 
-def _counted(number: int, word: str) -> str:
-    plural = "pushes" if word == "push" else f"{word}s"
-    return f"{number} {word if abs(number) == 1 else plural}"
+def _pluralize(count: int, unit: str) -> str:
+    plural = "pushes" if unit == "push" else f"{unit}s"
+    return f"{count} {unit if abs(count) == 1 else plural}"
 
 
 _PUSH = Work(1, 1).left
 BYTE_PRICES = [_BYTE * size for size in range(LARGE)]
-"""What to take from `Meter.left` for so many bytes: looked up in less time than multiplied."""
+"""The amount to subtract from `Meter.left` by bytes; a lookup is faster than a multiplication."""
 
 
 class Meter:
-    """The internal gas units that a transaction has, and what it did so far.
+    """The internal gas units of a transaction, and the work that it has done.
 
-    `left` is below zero when it is time for `settle`; `pays_natives` says that natives charge what
-    their work costs here. If `takes_natives` is set, the units of a native, of fewer than `LARGE`,
-    can be taken from `left` as instructions, and its call need not be counted any more.
+    `left` is below zero when `settle` is due. `pays_natives` means that natives charge the cost of
+    their work to this meter. If `takes_natives` is set, the units of a native, if fewer than
+    `LARGE`, may be subtracted from `left` as instructions, and its call need not be counted.
     """
 
     __slots__ = (
@@ -185,22 +187,22 @@ class Meter:
 
     @property
     def spent(self) -> int:
-        """The units used so far, at most the budget. It may be asked for at any time."""
+        """The units used so far, at most the budget; available at any time."""
         return min(self._count(), self.budget)
 
     @property
     def instructions(self) -> int:
-        """How many instructions were executed, with what counts as such."""
+        """The number of executed instructions, including native units charged as such."""
         self._count()
         return self._instructions
 
     def settle(self) -> None:
-        """Work out the cost so far. Raises `OutOfGas`."""
+        """Compute the cost so far and raise `OutOfGas` if it exceeds the budget."""
         if self._count() > self.budget:
             raise OutOfGas
 
     def charge(self, units: int) -> None:
-        """Charge for work that is neither instruction nor stack. Raises `OutOfGas`."""
+        """Charge for work that is neither an instruction nor on the stack. Raises `OutOfGas`."""
         self._extra += units
         if self._extra > self._extra_max or self.left < 0.0:
             self.settle()
@@ -220,26 +222,26 @@ class Meter:
             self.settle()
 
     def charge_bytes(self, size: int) -> None:
-        """Charge for a value of this many bytes that is pushed. Raises `OutOfGas`."""
+        """Charge for a pushed value of `size` bytes. Raises `OutOfGas`."""
         if size < LARGE:
             self.left = left = self.left - size * _BYTE
             if left < 0.0:
                 self.settle()
             return
-        # All of the bytes have the price of the last one; what they cost as so many single bytes,
-        # which `_count` adds for them as for any, is taken off again.
-        # Example: 99 500 bytes were pushed before, at 1 each, and from 100 000 on a byte costs 2.
-        # Then 2 000 more at once cost 2 000 · 2 = 4 000, though one by one they would cost 500 · 1
+        # All of the bytes have the price of the last one. `_count` adds their price as single
+        # bytes, so `_extra` has only the difference.
+        # Example: 99 500 bytes were pushed before, at 1 each, and above 100 000 a byte costs 2.
+        # Then 2 000 more at once cost 2 000 · 2 = 4 000, but one by one they would cost 500 · 1
         # + 1 500 · 2 = 3 500. The difference of 500 goes to `_extra`.
         self._count()
-        before = self._bytes
+        old_bytes = self._bytes
         self._bytes += size
         self._extra += size * STACK_BYTE_TIERS.price(self._bytes)
-        self._extra -= STACK_BYTE_TIERS.cost(self._bytes) - STACK_BYTE_TIERS.cost(before)
+        self._extra -= STACK_BYTE_TIERS.cost(self._bytes) - STACK_BYTE_TIERS.cost(old_bytes)
         self.settle()
 
     def charge_push(self, size: int) -> None:
-        """Charge for an instruction that pushes a value of this many bytes. Raises `OutOfGas`."""
+        """Charge for an instruction that pushes a value of `size` bytes. Raises `OutOfGas`."""
         self.left -= _PUSH
         self.charge_bytes(size)
 
@@ -247,9 +249,9 @@ class Meter:
         """Charge for the work of a native function. Raises `OutOfGas`."""
         if self.native_calls <= FREE_NATIVE_CALLS:
             self.charge(units)
-        # Taken from `left` only where all of them surely have the price of the present tier: there
-        # is room for more than a window, or, looked at closely, for what this window has done and
-        # these units.
+        # The units are subtracted from `left` only if all of them have the price of the current
+        # tier: the tier has room for more than a window, or at least for the work of this window
+        # and these units.
         elif units < LARGE and (
             self._instruction_room > _FAR
             or self._instruction_room > units + _instructions(self._start - self.left)
@@ -261,39 +263,42 @@ class Meter:
             self._charge_as_instructions(units)
 
     def exhaust(self) -> None:
-        """Leave nothing: the next look raises `OutOfGas`. Another thread may call it."""
+        """Empty the budget, so that the next check raises `OutOfGas`. This is thread-safe."""
         self.budget = -1
-        # The running thread may write its own difference over it. The budget is gone all the same,
-        # and noticed at the end of the window.
+        # The running thread may overwrite `left`. It still notices the empty budget at the end of
+        # the window.
         self.left = -1.0
 
     def _charge_as_instructions(self, units: int) -> None:
-        """All of the units have the price of the last one, as in `charge_bytes`."""
+        """Charge all units at the price of the last one, as in `charge_bytes`."""
         self._count()
-        before = self._instructions
+        old_instructions = self._instructions
         self._instructions += units
         self._extra += units * INSTRUCTION_TIERS.price(self._instructions)
-        self._extra -= INSTRUCTION_TIERS.cost(self._instructions) - INSTRUCTION_TIERS.cost(before)
+        self._extra -= INSTRUCTION_TIERS.cost(self._instructions) - INSTRUCTION_TIERS.cost(
+            old_instructions
+        )
         self.settle()
 
     def _count(self) -> int:
-        """Read what was counted in the window, and open another; gives the cost so far."""
-        # The biases make a field that is below zero positive, so that it borrows from no other.
-        # Example: after 11 instructions, 9 pushes and 52 bytes were given back, `start - left` is
-        # -2473903521803, of which the lowest 18 bits are 262133, not -11. With the bias of 131072
-        # they are 131061, and 131061 - 131072 = -11.
-        done = int(self._start - self.left) + _BIASES
-        instructions = (done & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
-        pushes = (done >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS
+        """Add the work of the current window, open a new window, and return the cost so far."""
+        # The biases make a negative field positive, so that it does not borrow from another one.
+        # Example: after 11 instructions, 9 pushes and 52 bytes were returned, `start - left` is
+        # -2473903521803. Its lowest 18 bits are 262133, not -11. With the bias of 131072 they are
+        # 131061, and 131061 - 131072 = -11.
+        packed = int(self._start - self.left) + _BIASES
+        instructions = (packed & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
+        pushes = (packed >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS
         self._instructions += instructions
         self._pushes += pushes
-        self._bytes += (done >> _TOTAL_AT) - instructions - pushes
+        self._bytes += (packed >> _TOTAL_AT) - instructions - pushes
         cost = self._pushes + self._extra
         cost += INSTRUCTION_TIERS.cost(self._instructions) + STACK_BYTE_TIERS.cost(self._bytes)
         remaining = max(self.budget - cost, 0)
-        # A window ends no later than the budget does at the lowest prices. At higher ones more is
-        # done than is paid for, until that is noticed: what fails then is undone anyway.
-        # Every unit of a window costs one internal unit at least.
+        # A window ends no later than the budget does at the lowest prices, because every unit of a
+        # window costs at least one internal unit. At higher prices, the code does more work than
+        # the budget pays for until the end of the window. The transaction then fails and is
+        # reverted anyway.
         self._start = self.left = min(_WINDOW, remaining) * _BYTE
         self._extra_max = self._extra + remaining
         self._instruction_room = room = INSTRUCTION_TIERS.room(self._instructions)
@@ -302,5 +307,5 @@ class Meter:
         return cost
 
 
-def _instructions(done: float) -> int:
-    return (int(done) + _BIASES & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
+def _instructions(packed: float) -> int:
+    return (int(packed) + _BIASES & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS

@@ -1,6 +1,7 @@
-"""Native functions: Python functions that stand for functions without Move code.
+"""Native functions: Python implementations of functions without Move code.
 
-Most are a `Native`. The other kinds are quicker, because what they need is known before the call.
+Most are a `Native`. The other kinds are faster, because their cost or types are known before the
+call.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,18 +14,18 @@ from nexus_tools.sui.localnet.vm.types import Types
 from nexus_tools.sui.types.type_tag import TypeTag
 
 Native = Callable[..., Any]
-"""Gets the context, the type arguments and the arguments, references as objects."""
+"""A function of the context, the type arguments and the arguments, with references as objects."""
 
 Charge = Callable[[Context, int], None]
-"""How natives charge internal gas units."""
+"""A function that charges a native's internal gas units."""
 
 
 class PricedNative(Struct, frozen=True):
-    """A native that is told its arguments alone, and whose cost is known before it is called.
+    """A native that receives only its arguments, and whose cost is known before the call.
 
-    `implementation` gets of a reference what it refers to, and gives no references. `cost` is in
-    internal gas units; if it is a function, by the length of the first argument, and never less for
-    a greater length.
+    `implementation` receives the target in place of a reference, and returns no references. `cost`
+    is in internal gas units. If it is a function, it maps the length of the first argument to the
+    cost and never decreases.
     """
 
     implementation: Callable[..., Any]
@@ -33,27 +34,27 @@ class PricedNative(Struct, frozen=True):
 
 
 class HashState(Protocol):
-    """An object of `hashlib`."""
+    """A hash object of `hashlib`."""
 
     @property
     def digest_size(self) -> int:
-        """How many bytes the digest has."""
+        """The length of the digest in bytes."""
 
     def copy(self) -> Self:
-        """Another object that has seen the same bytes."""
+        """Return a copy that has hashed the same bytes."""
 
     def update(self, data: bytearray, /) -> None:
         """Add bytes."""
 
     def digest(self) -> bytes:
-        """The hash of all bytes."""
+        """Return the hash of all bytes."""
 
 
 class HashNative(Struct, frozen=True):
-    """A hash function of its only argument, bytes or a reference to bytes.
+    """A hash function of one argument: bytes, or a reference to bytes.
 
-    `initial` has seen no bytes yet: copies of it are quicker made than other new ones. `cost` is as
-    in `PricedNative`.
+    `initial` has hashed no bytes yet, because copying it is faster than making a new one. `cost` is
+    as in `PricedNative`.
     """
 
     initial: HashState
@@ -62,10 +63,10 @@ class HashNative(Struct, frozen=True):
 
 
 class TypedNative(Struct, frozen=True):
-    """A native of which there is one for each tuple of type arguments.
+    """A native that is made separately for each tuple of type arguments.
 
-    `make` gives it when it is called first. It gets the context and the arguments, of a reference
-    what it refers to; a reference that it gives is a container and a key, in a tuple.
+    `make` returns it at the first call. The native receives the context and the arguments, with the
+    target in place of a reference. It returns a reference as a tuple of container and key.
     """
 
     make: Callable[[Types, tuple[TypeTag, ...]], Callable[..., Any]]

@@ -1,4 +1,4 @@
-"""A machine whose calls are watched."""
+"""A machine that reports its calls to an observer."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from nexus_tools.sui.types.address import Address
 
 
 class LinkedFunction(Struct, frozen=True):
-    """A function with type arguments; `parameters` and `returns` are its types with them."""
+    """A function with type arguments; they are applied in `parameters` and `returns`."""
 
     function: Function
     type_arguments: TypeArguments
@@ -23,20 +23,20 @@ class LinkedFunction(Struct, frozen=True):
 
 
 class CallObserver(Protocol):
-    """Hears of every call, natives included; what it is given belongs to the running code."""
+    """An observer of all calls, including natives; it must not change the values it receives."""
 
     def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
-        """A function is called."""
+        """Record that a function is called."""
 
     def leave(self, context: Context, results: list[Value]) -> None:
-        """The function that was entered last returns."""
+        """Record that the function entered last returns."""
 
     def fail(self, context: Context, failure: BaseException) -> None:
-        """The function that was entered last ends with this, and so do those around it."""
+        """Record that the function entered last fails; its callers fail with the same error."""
 
 
 class ObservedMachine(Machine):
-    """Tells `observer` of the calls of all functions that are linked while it is set."""
+    """A machine that reports the calls of all functions linked while `observer` is set."""
 
     observer: CallObserver | None = None
 
@@ -70,9 +70,11 @@ class ObservedMachine(Machine):
 
 
 def _values(types: Sequence[Type], parts: Iterable[Any]) -> list[Value]:
-    """What translated code passes, references as objects."""
-    rest = iter(parts)
+    """Convert the values that translated code passes, with references as objects."""
+    remaining = iter(parts)
     return [
-        Reference(next(rest), next(rest)) if isinstance(type_, ReferenceType) else next(rest)
+        Reference(next(remaining), next(remaining))
+        if isinstance(type_, ReferenceType)
+        else next(remaining)
         for type_ in types
     ]

@@ -1,8 +1,7 @@
-"""Running code: translated functions, linked with each other.
+"""Running code: translated functions that are linked with each other.
 
-A program is what one package calls: its linkage decides which version of each dependency that is.
-A function is linked once for each tuple of type arguments; what it calls is linked when it is first
-called.
+A program belongs to one package, whose linkage selects the version of each dependency. A function
+is linked once for each tuple of type arguments. Its callees are linked when they are first called.
 """
 
 from collections.abc import Callable
@@ -34,15 +33,15 @@ from nexus_tools.sui.types.type_tag import Primitive, TypeTag
 
 TypeArguments = tuple[TypeTag, ...]
 Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
-"""Gives what is to be called in place of a linked function."""
+"""Returns the function to call instead of a linked function."""
 
-# A program keeps this many linked functions; code that goes on making type arguments gets its
-# functions linked anew at every call.
+# A program stores at most this many linked functions. Code that makes ever more type arguments has
+# its functions linked again at every call.
 _LINKED_MAX = 20_000
 
 
 class Translations:
-    """Functions that were translated, by storage id, module and name: programs share them."""
+    """Translated functions by storage id, module and name, shared by all programs."""
 
     def __init__(self, natives: Natives) -> None:
         self._natives = natives
@@ -51,25 +50,29 @@ class Translations:
     def get(
         self, package: LoadedPackage, function: Function, called: ModuleId | None = None
     ) -> Translation:
-        """The translation of a function of the package. Raises `LinkError`.
+        """Return the translation of a function of the package.
 
-        `called` is the module by which it is called, if that may be one that its own one extends.
+        `called` is the module that the caller names, if it may be one that the function's module
+        extends.
+
+        Raises:
+            LinkError: The function is malformed, or it is a native that does not exist.
         """
         key = (package.id, function.module.name, function.name)
-        found = self._translations.get(key)
-        if found is None:
+        translation = self._translations.get(key)
+        if translation is None:
             native = self._native(called or function.module, function)
             module = package.module(function.module.name)
             assert module is not None
             try:
-                found = (
+                translation = (
                     translate_native(function, native) if native else translate(module, function)
                 )
-            except MalformedModule as error:  # the code of a module is read only now
+            except MalformedModule as error:  # the code of a function is only parsed here
                 name = f"{package.id.short()}::{function.module.name}::{function.name}"
                 raise LinkError(f"{name} is malformed: {error}") from error
-            self._translations[key] = found
-        return found
+            self._translations[key] = translation
+        return translation
 
     def _native(self, module: ModuleId, function: Function) -> AnyNative | None:
         if not function.is_native:
@@ -78,7 +81,7 @@ class Translations:
         if native is None:
             name = f"{module.address.short()}::{module.name}::{function.name}"
             raise NativeMissing(
-                f"the native function {name} is not there: the localnet has those of the framework"
+                f"native function {name} does not exist: the localnet has the natives of framework"
                 f" {FRAMEWORK_VERSION}"
             )
         return native
@@ -90,7 +93,7 @@ class Translations:
 
 
 class Program:
-    """The linked functions of one linkage; with a `wrapper`, what it makes of each of them."""
+    """The linked functions of one linkage, each wrapped by `wrapper` if that is set."""
 
     wrapper: Wrapper | None = None
 
@@ -108,19 +111,23 @@ class Program:
     def linked(
         self, module: ModuleId, name: str, type_arguments: TypeArguments
     ) -> Callable[..., Any]:
-        """A function, ready to be called with (context, room, *arguments). Raises `LinkError`."""
+        """Return a function that is called with (context, room, *arguments).
+
+        Raises:
+            LinkError: The function or its package does not exist.
+        """
         key = (module, name, type_arguments)
-        found = self._linked.get(key)
-        if found is None:
-            found = self._link(module, name, type_arguments)
+        function = self._linked.get(key)
+        if function is None:
+            function = self._link(module, name, type_arguments)
             if self.is_full:
-                return found
-            self._linked[key] = found
-        return found
+                return function
+            self._linked[key] = function
+        return function
 
     @property
     def is_full(self) -> bool:
-        """Whether no more functions are kept."""
+        """Whether the program stores no more functions."""
         return len(self._linked) >= _LINKED_MAX
 
     def _link(
@@ -134,7 +141,8 @@ class Program:
         for symbol_name, symbol in translation.symbols.items():
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
         linked = FunctionType(translation.code, names, name)
-        # Code that has no room left on the stack is called again by this name: see `go_deeper`.
+        # If no nested call is left in this thread, the code calls itself by this name in another
+        # thread: see `go_deeper`.
         names["this"] = linked
         checked = self._checked(linked, translation, function, type_arguments)
         return checked if self.wrapper is None else self.wrapper(checked, function, type_arguments)
@@ -147,7 +155,7 @@ class Program:
         loaded = package.module(module.name)
         function = None if loaded is None else loaded.function(name)
         if function is None:
-            raise LinkError(f"there is no function {storage.short()}::{module.name}::{name}")
+            raise LinkError(f"function {storage.short()}::{module.name}::{name} does not exist")
         return package, function
 
     def _resolve(
@@ -179,10 +187,10 @@ class Program:
         function: Function,
         type_arguments: TypeArguments,
     ) -> Callable[..., Any]:
-        """A function that links the callee when it is called, and gives it its own name.
+        """Return a function that links the callee at its first call and stores it by name.
 
-        Code names many functions that it seldom calls. Once the callee is known, it stands in the
-        globals of the caller, and later calls do not come here.
+        Code names many functions that it seldom calls. Once the callee is linked, it replaces this
+        function in the globals of the caller, so later calls go to it directly.
         """
 
         def link_and_call(*arguments: Any) -> Any:
@@ -199,11 +207,11 @@ class Program:
         return link_and_call
 
     def _check_callee(self, callee: Callee, caller: Function) -> None:
-        """Raise `LinkError` if the caller may not call it, or takes it for another function."""
+        """Raise `LinkError` if the caller may not call the callee or assumes another signature."""
         _, function = self._find(callee.module, callee.name)
         name = f"{callee.module.name}::{callee.name}"
         if function.visibility is Visibility.PRIVATE and callee.module != caller.module:
-            raise LinkError(f"{caller.module.name} calls {name}, which is private")
+            raise LinkError(f"{caller.module.name} calls {name}, but that function is private")
         expected = (callee.parameters, callee.returns, len(callee.type_arguments))
         actual = (function.parameters, function.returns, len(function.type_parameters))
         if expected != actual:
@@ -216,7 +224,7 @@ class Program:
         function: Function,
         type_arguments: TypeArguments,
     ) -> Callable[..., Any]:
-        """The function, or one that fails because it would make a value that is nested too deep."""
+        """Return the function, or one that fails because the function nests a value too deep."""
         for type_, offset in translation.packed:
             concrete = substitute(type_, type_arguments)
             if self._types.depth(concrete) > VALUE_DEPTH_MAX:  # type: ignore[arg-type]
@@ -232,10 +240,10 @@ class Program:
 def _first_use(
     names: dict[str, Any], symbol_name: str, symbol: Made, type_arguments: TypeArguments
 ) -> Callable[..., Any]:
-    """A function that makes what it stands for when it is called, and gives it its own name."""
+    """Return a function that makes the symbol's value at its first call and stores it."""
 
     def make_and_call(context: Context, *arguments: Any) -> Any:
-        made = names[symbol_name] = symbol.make(context.types, type_arguments)
-        return made(context, *arguments)
+        value = names[symbol_name] = symbol.make(context.types, type_arguments)
+        return value(context, *arguments)
 
     return make_and_call

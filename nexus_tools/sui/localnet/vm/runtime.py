@@ -1,4 +1,4 @@
-"""What running code has: its transaction's context, calls that are nested deeply, and errors."""
+"""The environment of running code: the transaction's context, deeply nested calls, and errors."""
 
 import inspect
 import threading
@@ -23,10 +23,10 @@ from nexus_tools.sui.localnet.vm.values.values import Reference, Value, Variant,
 
 
 class Context(Struct, eq=False):
-    """One per transaction; native functions get it first.
+    """The state of one transaction; native functions receive it as their first argument.
 
-    `runtime` belongs to the native functions; `frames_left` counts the calls that may still be
-    nested in the running ones.
+    `runtime` belongs to the native functions. `frames_left` counts the calls that may still be
+    nested inside the running ones.
     """
 
     types: Types
@@ -35,47 +35,48 @@ class Context(Struct, eq=False):
     frames_left: int = CALL_DEPTH_MAX
 
 
-# Calls of Move functions are calls of Python functions, and Python allows a thread 1000 of them in
-# each other. The caller's thread is used for the first few, and further threads for the others.
+# A call of a Move function is a call of a Python function, and Python allows 1000 nested calls per
+# thread. The first calls use the caller's thread, and the others use further threads.
 # A call may take two Python frames, and natives, copies and translation need some hundreds too.
-# The 1 025 calls that may be in each other are 100 of the caller's thread, 200 of each of four
-# further ones, and 125 of a fifth; each of them waits for the next.
+# Of the 1 025 nested calls, 100 run in the caller's thread, 200 in each of four further threads,
+# and 125 in a fifth. Each thread waits for the next.
 FIRST_FRAMES = 100
 _FURTHER_FRAMES = 200
 
 
 def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function for which the running thread has no room left.
+    """Call a function in another thread, because the running thread allows no further nested calls.
 
-    Raises `PrimitiveError` with `CALL_STACK_OVERFLOW` if no call may be nested deeper.
+    Raises:
+        PrimitiveError: Calls are nested too deep (`CALL_STACK_OVERFLOW`).
     """
-    room = min(context.frames_left, _FURTHER_FRAMES)
-    if not room:
+    frames = min(context.frames_left, _FURTHER_FRAMES)
+    if not frames:
         raise PrimitiveError(ErrorKind.CALL_STACK_OVERFLOW, None, _calling_instruction())
-    context.frames_left -= room
+    context.frames_left -= frames
     outcome: list[Any] = []
     failure: list[BaseException] = []
 
     def run() -> None:
         try:
-            outcome.append(function(context, room, *arguments))
-        except BaseException as error:  # noqa: BLE001 - it is raised again in the caller's thread
+            outcome.append(function(context, frames, *arguments))
+        except BaseException as error:  # noqa: BLE001 - the caller's thread raises it again
             failure.append(error)
 
     thread = threading.Thread(target=run, name="move-call-stack", daemon=True)
     thread.start()
     thread.join()
-    context.frames_left += room
+    context.frames_left += frames
     if failure:
         raise failure[0]
-    context.meter.settle()  # callers go on without a look at it
+    context.meter.settle()  # callers continue without a check
     return outcome[0]
 
 
 def _calling_instruction() -> Location | None:
-    """Where the function was called that has no room left; a Python frame tells its line."""
-    # Only code that was translated has the global name `this` for itself. The innermost such frame
-    # is of the callee, which has stopped at its first line; the next one is of the caller.
+    """Return the location of the call that is nested too deep, from its Python frame."""
+    # Only translated code has the global name `this`, for itself. The innermost such frame belongs
+    # to the callee, which stopped at its first line. The next one belongs to the caller.
     frame = inspect.currentframe()
     callees = 0
     while frame is not None:
@@ -88,41 +89,41 @@ def _calling_instruction() -> Location | None:
     return None
 
 
-def equal(meter: Meter, one: Value, other: Value, size: Sizer | None) -> bool:
-    """Whether two values of one type are equal; without `size` they are paid for already."""
+def equal(meter: Meter, left: Value, right: Value, size: Sizer | None) -> bool:
+    """Return whether two values of one type are equal; without `size`, they are already charged."""
     if size is not None:
-        meter.charge_bytes(size(one) + size(other))
-    return bool(one == other)
+        meter.charge_bytes(size(left) + size(right))
+    return bool(left == right)
 
 
 def abort(code: int, function: Function, offset: int) -> MoveAbort:
-    """The error of ABORT."""
+    """Return the error of ABORT."""
     return MoveAbort(code, function.location(offset))
 
 
 def arithmetic_error(function: Function, offset: int) -> PrimitiveError:
-    """The error of a number that does not fit, a division by zero, a shift too far."""
+    """Return the error of an overflow, a division by zero, or a shift by too many bits."""
     return PrimitiveError(ErrorKind.ARITHMETIC_ERROR, None, function.location(offset))
 
 
 def vector_error(function: Function, offset: int, sub_status: int) -> PrimitiveError:
-    """The error of an instruction on a vector."""
+    """Return the error of an instruction on a vector."""
     location = function.location(offset)
     return PrimitiveError(ErrorKind.VECTOR_OPERATION_ERROR, sub_status, location)
 
 
 def variant_error(function: Function, offset: int) -> PrimitiveError:
-    """The error of unpacking another variant than there is."""
+    """Return the error of unpacking a variant that the value does not have."""
     return PrimitiveError(ErrorKind.VARIANT_TAG_MISMATCH, None, function.location(offset))
 
 
 def stack_overflow(function: Function, offset: int) -> PrimitiveError:
-    """The error of too many operands."""
+    """Return the error of too many operands."""
     return PrimitiveError(ErrorKind.EXECUTION_STACK_OVERFLOW, None, function.location(offset))
 
 
 def memory_limit_exceeded(function: Function) -> PrimitiveError:
-    """The error of a native function that keeps more than a transaction may."""
+    """Return the error of a native function that stores more than a transaction is allowed to."""
     return PrimitiveError(ErrorKind.MEMORY_LIMIT_EXCEEDED, None, function.location(0))
 
 

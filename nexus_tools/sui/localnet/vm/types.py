@@ -1,4 +1,4 @@
-"""What published packages define, and the values of the types that they define."""
+"""The definitions of published packages, and the encoding, size and depth of their values."""
 
 from collections.abc import Callable, Iterator
 
@@ -24,10 +24,10 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, Vector
 
 
 class Types:
-    """Packages by their storage ids, with codecs, sizes and depths of types, worked out once.
+    """Packages by storage id, with cached codecs, sizes and depths of their types.
 
-    `packages` gives a package, and is asked once for each. `forgotten` is told of a package that is
-    taken back, so that nothing goes on with what it defined.
+    `packages` returns a package and is called once for each. `forgotten` is called with a package
+    that is removed, so that its users can drop its definitions too.
     """
 
     def __init__(
@@ -45,27 +45,31 @@ class Types:
     # Packages
 
     def package(self, package: Address) -> LoadedPackage | None:
-        """The package with this storage id, if there is one."""
-        found = self._packages.get(package)
-        if found is None:
-            fetched = self._fetch(package)
-            found = None if fetched is None else self._add(fetched)
-        return found
+        """Return the package with this storage id, or None."""
+        loaded = self._packages.get(package)
+        if loaded is None:
+            package_object = self._fetch(package)
+            loaded = None if package_object is None else self._add(package_object)
+        return loaded
 
     def load(self, package: Address) -> LoadedPackage:
-        """The package with this storage id. Raises `LinkError`."""
-        found = self.package(package)
-        if found is None:
-            raise LinkError(f"there is no package {package.short()}")
-        return found
+        """Return the package with this storage id.
+
+        Raises:
+            LinkError: The package does not exist.
+        """
+        loaded = self.package(package)
+        if loaded is None:
+            raise LinkError(f"package {package.short()} does not exist")
+        return loaded
 
     def publish(self, package: MovePackage) -> None:
-        """Make a package known that is not committed yet."""
+        """Add a package that is not committed yet."""
         self.forget(package.id)
         self._add(package)
 
     def forget(self, package: Address) -> None:
-        """Take a package back, with everything that was worked out from it."""
+        """Remove a package and everything that was computed from it."""
         self._packages.pop(package, None)
         self._codecs.forget()
         self._depth.forget()
@@ -76,36 +80,44 @@ class Types:
         loaded = self._packages[package.id] = LoadedPackage(package, self.load)
         return loaded
 
-    # What packages define
+    # Definitions
 
     def modules(self, package: Address) -> Iterator[LoadedModule]:
-        """The modules of a package. Raises `LinkError` if there is no such package."""
+        """Return the modules of a package.
+
+        Raises:
+            LinkError: The package does not exist.
+        """
         return self.load(package).modules()
 
     def function(self, package: Address, module: str, name: str) -> Function | None:
-        """A function of a package that is given by its storage id."""
+        """Return a function of the package with this storage id, or None."""
         loaded = self.package(package)
-        found = loaded.module(module) if loaded else None
-        return found.function(name) if found else None
+        loaded_module = loaded.module(module) if loaded else None
+        return loaded_module.function(name) if loaded_module else None
 
     def functions(self, package: Address) -> Iterator[Function]:
-        """All functions of a package."""
+        """Yield all functions of a package."""
         for module in self.modules(package):
             yield from module.functions()
 
     def datatype(self, tag: StructTag) -> Datatype | None:
-        """The struct or enum that a type is an instance of."""
+        """Return the struct or enum that a type is an instance of, or None."""
         loaded = self.package(tag.address)
         module = loaded.module(tag.module) if loaded else None
         return module.datatype(tag.name) if module else None
 
     def datatypes(self, package: Address) -> Iterator[Datatype]:
-        """All structs and enums of a package."""
+        """Yield all structs and enums of a package."""
         for module in self.modules(package):
             yield from module.datatypes()
 
     def abilities(self, type_: TypeTag) -> Ability:
-        """What values of a type may be used for. Raises `LinkError`."""
+        """Return the abilities of a type.
+
+        Raises:
+            LinkError: The type does not exist.
+        """
         return Ability(self._abilities(type_))
 
     def _abilities(self, type_: TypeTag) -> int:
@@ -115,45 +127,54 @@ class Types:
             return abilities_of_vector(self._abilities(type_.element))
         definition = self._require(type_)
         pairs = zip(type_.type_params, definition.type_parameters, strict=True)
-        arguments = [self._abilities(each) for each, parameter in pairs if not parameter.is_phantom]
+        arguments = [
+            self._abilities(argument) for argument, parameter in pairs if not parameter.is_phantom
+        ]
         return abilities_of_datatype(int(definition.abilities), arguments)
 
     def _require(self, tag: StructTag) -> Datatype:
-        found = self.datatype(tag)
-        if found is None:
-            raise LinkError(f"there is no type {tag}")
-        if len(found.type_parameters) != len(tag.type_params):
-            raise LinkError(f"{found.tag} takes {len(found.type_parameters)} type arguments")
-        return found
+        definition = self.datatype(tag)
+        if definition is None:
+            raise LinkError(f"type {tag} does not exist")
+        if len(definition.type_parameters) != len(tag.type_params):
+            raise LinkError(
+                f"{definition.tag} takes {len(definition.type_parameters)} type arguments"
+            )
+        return definition
 
     # Values
 
     def encode(self, type_: TypeTag, value: Value) -> bytes:
-        """The BCS bytes of a value. Raises `LinkError` or `BcsError`."""
+        """Return the BCS bytes of a value. Raises `LinkError` or `BcsError`."""
         return self._codecs.codec(type_).encode(value)
 
     def decode(self, type_: TypeTag, data: bytes) -> Value:
-        """The value of a type that fills the BCS bytes. Raises `LinkError` or `BcsError`."""
+        """Return the value of a type from its BCS bytes.
+
+        Raises:
+            LinkError: The type does not exist.
+            BcsError: The bytes are not exactly one value of the type.
+        """
         return self._codecs.codec(type_).decode(data)
 
     def encoder(self, type_: TypeTag) -> Callable[[Value], bytes]:
-        """What gives the BCS bytes of values of a type. Raises `LinkError`."""
+        """Return a function that encodes values of a type as BCS. Raises `LinkError`."""
         return self._codecs.codec(type_).encode
 
     def size(self, type_: Type, value: Value) -> int:
-        """How many bytes a value counts where it is charged by its size. Raises `LinkError`."""
+        """Return the number of bytes that are charged for a value. Raises `LinkError`."""
         return self._sizes.size(type_, value)
 
     def sizer(self, type_: Type) -> Sizer:
-        """What gives the size of values of a type. Raises `LinkError`."""
+        """Return a function that measures values of a type. Raises `LinkError`."""
         return self._sizes.sizer(type_)
 
     def copier(self, type_: Type) -> Copier:
-        """What charges for a copy of a value of a type, and makes it. Raises `LinkError`."""
+        """Return a function that copies values of a type and charges for it. Raises `LinkError`."""
         return copier(self._sizes, type_)
 
     def depth(self, type_: TypeTag) -> int:
-        """How deeply values of a type are nested, 1 for an integer. Raises `MoveFailure`."""
+        """Return the nesting depth of values of a type, 1 for an integer. Raises `MoveFailure`."""
         return self._depth.of(type_)
 
     def _check_depth(self, type_: TypeTag) -> None:

@@ -10,7 +10,7 @@ ANY = {"type": "object"}
 
 
 class Bus(InMemorySubscriptionBus):
-    """Tells when somebody listens."""
+    """A bus that signals when a client subscribes."""
 
     def __init__(self):
         super().__init__()
@@ -22,7 +22,7 @@ class Bus(InMemorySubscriptionBus):
 
 
 def build():
-    """The server, and what a test may change in it: `described` is told to all who list."""
+    """Return the server, and the state that a test may change: all clients see `described`."""
     bus = Bus()
     state = {"described": "It adds.", "heard": [], "bus": bus, "more": []}
 

@@ -1,9 +1,9 @@
-"""An MCP server in plain JSON-RPC over stdio, of protocol 2025-06-18, that does what it is told.
+"""A scripted MCP server in plain JSON-RPC over stdio, with protocol 2025-06-18.
 
     plain.py <file>
 
-The file is read again for each request: `tools` is what is listed, in pages of `page_size`;
-`results` has for each tool the result of a call, or the name of one of the functions below.
+The file is read again for each request. `tools` is the list, in pages of `page_size`. `results` has
+the result of a call for each tool, or the name of one of the functions below.
 """
 
 import json
@@ -78,7 +78,7 @@ def take_memory(_):
 
 
 def ask(_):
-    """Asks the client for something, and tells what it said."""
+    """Request user input from the client, and return its response."""
     params = {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}
     send({"id": "ask", "method": "elicitation/create", "params": params})
     return text(json.loads(sys.stdin.readline()))

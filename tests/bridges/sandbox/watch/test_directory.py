@@ -1,4 +1,4 @@
-"""How much a directory holds."""
+"""The size of a directory."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ MUCH = 2**40
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three files of 5000 bytes and two folders: five entries."""
+    """Return a folder with three files of 5000 bytes and two folders: five entries."""
     for place in (tmp_path, tmp_path / "a", tmp_path / "a/b"):
         place.mkdir(exist_ok=True)
         (place / "file").write_bytes(b"x" * 5000)
@@ -23,8 +23,8 @@ def test_files_and_folders_are_counted(folder):
     assert is_over(folder, disk_bytes=MUCH, files=4)
 
 
-def test_a_file_counts_with_what_it_seems_to_have(tmp_path):
-    """A file with a hole takes no blocks, and can be filled at any time."""
+def test_file_counts_with_its_nominal_size(tmp_path):
+    """A sparse file uses no blocks, but can be filled at any time."""
     with (tmp_path / "hole").open("wb") as file:
         file.truncate(2**20)
 
@@ -46,12 +46,12 @@ def test_links_are_not_followed(tmp_path, folder):
     assert not is_over(str(here), disk_bytes=2 * 4096, files=2)
 
 
-def test_what_has_gone_holds_nothing(tmp_path):
+def test_missing_directory_is_empty(tmp_path):
     assert not is_over(str(tmp_path / "gone"), disk_bytes=0, files=0)
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
-def test_a_folder_that_is_shut_is_looked_into(folder, mode):
+def test_inaccessible_folder_is_counted(folder, mode):
     Path(folder, "a").chmod(mode)
 
     assert is_over(folder, disk_bytes=MUCH, files=4)

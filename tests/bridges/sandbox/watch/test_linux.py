@@ -1,17 +1,17 @@
-"""What the kernel is asked for."""
+"""Requests to the kernel."""
 
 import os
 import subprocess
 import sys
 
-# Root may look at everything, so another user has to try; nothing is imported after the change.
+# Root may read everything, so another user must try. Nothing is imported after the change of user.
 TRY = """
 import os, sys
 from nexus_tools.bridges.sandbox import hide_environment
 import ctypes
 if os.getuid() == 0:
     os.setgid(65534); os.setuid(65534)
-    # A change of user hides as well; as a program that is just started, it can be seen.
+    # A change of user hides the environment as well. A newly started program is visible.
     ctypes.CDLL(None).prctl(4, 1)
 def child_reads():
     pid = os.fork()
@@ -27,8 +27,8 @@ print(before, hide_environment(), child_reads())
 """
 
 
-def test_another_process_of_the_user_can_no_longer_read_the_environment():
-    finished = subprocess.run(
+def test_hidden_environment_is_unreadable_for_the_same_user():
+    make_result = subprocess.run(
         [sys.executable, "-c", TRY],
         env={"SECRET": "secret", "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
@@ -36,4 +36,4 @@ def test_another_process_of_the_user_can_no_longer_read_the_environment():
         check=False,
     )
 
-    assert (finished.stdout, finished.stderr) == ("1 True 2\n", "")
+    assert (make_result.stdout, make_result.stderr) == ("1 True 2\n", "")

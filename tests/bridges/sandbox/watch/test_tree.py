@@ -1,4 +1,4 @@
-"""Which processes descend from one, and how much memory they have."""
+"""The descendants of a process, and their memory."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from nexus_tools.bridges.sandbox.watch import process_tree
 
-# A parent with 64 MiB, a child and a grandchild that have the same pages.
+# A parent with 64 MiB, and a child and a grandchild that share its pages.
 FAMILY = """
 import os, sys
 held = bytearray(b'x' * 64 * 2**20)
@@ -23,7 +23,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def family():
-    """The ids of a process, its child and its grandchild."""
+    """Return the IDs of a process, its child, and its grandchild."""
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", FAMILY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -32,7 +32,7 @@ def family():
 
 
 @pytest.mark.parametrize("has_children", [True, False], ids=["listed", "by their parents"])
-def test_descendants_are_found_parents_first(family, monkeypatch, has_children):
+def test_descendants_are_listed_parents_first(family, monkeypatch, has_children):
     monkeypatch.setattr(process_tree, "_HAS_CHILDREN", has_children)
     parent, child, grandchild = family
 
@@ -40,19 +40,19 @@ def test_descendants_are_found_parents_first(family, monkeypatch, has_children):
     assert process_tree.descendants(grandchild) == []
 
 
-def test_memory_that_is_shared_counts_once(family):
+def test_shared_memory_counts_once(family):
     mib = 2**20
 
     assert 64 * mib < process_tree.memory_bytes(family, enough=100 * mib) < 100 * mib
 
 
-def test_memory_far_below_the_bound_is_not_told_apart(family):
+def test_memory_far_below_the_limit_is_not_split(family):
     mib = 2**20
 
     assert process_tree.memory_bytes(family, enough=1000 * mib) > 3 * 64 * mib
 
 
-def test_a_process_that_has_gone_has_no_memory():
+def test_ended_process_has_no_memory():
     with subprocess.Popen([sys.executable, "-I", "-S", "-c", ""]) as process:
         process.wait()
 

@@ -1,4 +1,4 @@
-"""The expected answers are those of SOS-Toolkit 0.0.2."""
+"""The expected results are those of SOS-Toolkit 0.0.2."""
 
 import pytest
 
@@ -25,24 +25,24 @@ CASES = [
 
 
 @pytest.mark.parametrize(("value", "fields", "holds"), CASES)
-def test_a_condition_holds_as_in_the_toolkit(value, fields, holds):
+def test_condition_holds_as_in_the_toolkit(value, fields, holds):
     context = SOSContext(namespace={"x": value})
     condition = MetaCondition(ctx_key="namespace.x", raise_exc=False, **fields)
     assert condition.resolve(context) is holds
 
 
-def test_what_is_not_there_is_none():
+def test_missing_value_is_none():
     assert MetaCondition(ctx_key="namespace.x").resolve(SOSContext()) is True
 
 
-def test_inverse_turns_the_answer_round():
+def test_inverse_negates_the_result():
     context = SOSContext(namespace={"x": "a"})
     condition = MetaCondition(ctx_key="namespace.x", valid="b", is_inverse=True)
     assert condition.resolve(context) is True
 
 
-def test_a_condition_that_fails_raises_unless_it_is_told_not_to():
+def test_failing_condition_raises_by_default():
     condition = MetaCondition(ctx_key="namespace.x", valid="b")
-    with pytest.raises(ValueError, match=r"namespace\.x is to be in \['b'\]"):
+    with pytest.raises(ValueError, match=r"namespace\.x must be in \['b'\]"):
         condition.resolve(SOSContext())
     assert condition.resolve(context=SOSContext(), raise_exc=False) is False

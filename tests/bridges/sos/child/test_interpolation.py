@@ -39,11 +39,11 @@ def filled(node, *, is_settled=False):
         ("a $ b {c} }", "a $ b {c} }"),
     ],
 )
-def test_text_is_filled_in(text, expected):
+def test_text_is_interpolated(text, expected):
     assert filled(text) == expected
 
 
-def test_everything_in_a_tree_is_filled_in_and_the_tree_stays():
+def test_whole_tree_is_interpolated_and_the_original_stays():
     tree = {"a": ["${namespace.host}"], "b": 1}
     assert filled(tree) == {"a": ["h"], "b": 1}
     assert tree == {"a": ["${namespace.host}"], "b": 1}
@@ -52,22 +52,22 @@ def test_everything_in_a_tree_is_filled_in_and_the_tree_stays():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("${namespace.missing}", "leads nowhere"),
-        ("${}", "leads nowhere"),
-        ("${.relative}", "leads nowhere"),
-        ("${oc.env:HOME}", "leads nowhere"),
-        ("${namespace.host", "has no end"),
-        ("${loop}", "leads to itself"),
+        ("${namespace.missing}", "cannot resolve"),
+        ("${}", "cannot resolve"),
+        ("${.relative}", "cannot resolve"),
+        ("${oc.env:HOME}", "cannot resolve"),
+        ("${namespace.host", "is not closed"),
+        ("${loop}", "refers to itself"),
     ],
 )
-def test_what_cannot_be_filled_in_is_an_error(text, words):
+def test_unresolvable_reference_is_an_error(text, words):
     with pytest.raises(InterpolationError, match=words):
         filled(text)
 
 
-def test_what_tools_may_have_set_since_is_taken_as_it_is():
+def test_settled_values_are_used_unchanged():
     assert filled("${namespace.url}", is_settled=True) == ROOT["namespace"]["url"]
 
 
-def test_actions_are_filled_in_when_they_are_referred_to():
+def test_referenced_actions_are_interpolated():
     assert filled("${action.a}", is_settled=False) == "http://h:8050"

@@ -1,4 +1,4 @@
-"""The expected values are what SOS-Toolkit 0.0.2 gave for the same resolvables."""
+"""The expected values are those of SOS-Toolkit 0.0.2 for the same resolvables."""
 
 import pytest
 
@@ -38,26 +38,26 @@ def value(entry):
         ({"data": "namespace.l", "path_join": True}, ["p", "q"]),
     ],
 )
-def test_a_resolvable_gives_what_the_toolkit_gives(entry, expected):
+def test_resolvable_resolves_as_in_the_toolkit(entry, expected):
     assert value(entry) == expected
 
 
-def test_resolvables_stand_in_one_another():
+def test_resolvables_can_be_nested():
     inner = {"data": [HOST, PORT], "format_string": "{host}:{port}", "target": "address"}
     assert value({"data": [inner, TEXT], "format_string": "{address}/{s}"}) == "h:8050/a"
 
 
-def test_a_source_without_value_and_default_is_an_error():
+def test_source_without_value_and_default_is_an_error():
     with pytest.raises(KeyError, match=r"namespace\.missing"):
         value({"data": "namespace.missing"})
 
 
-def test_a_default_of_a_list_takes_the_place_of_the_whole():
+def test_list_default_replaces_the_whole():
     entry = {"data": [HOST, {"source": "namespace.missing"}], "default": "none", "path_join": True}
     assert value(entry) == "none"
 
 
 @pytest.mark.parametrize("entry", [5, None, {}, {"target": "x"}])
-def test_what_is_no_resolvable_is_an_error(entry):
+def test_invalid_resolvable_is_an_error(entry):
     with pytest.raises(TypeError):
         value(entry)

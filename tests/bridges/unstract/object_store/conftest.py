@@ -1,4 +1,4 @@
-"""A store over a directory with one bucket, and the clients that people use."""
+"""A store over a directory with one bucket, and common S3 clients."""
 
 from functools import partial
 
@@ -13,13 +13,13 @@ from nexus_tools.bridges.unstract.object_store import object_store
 
 BUCKET = "the-bucket"
 
-# Shared, because it takes half a second to read what S3 is.
+# Shared, because loading botocore's description of S3 takes half a second.
 SESSION = botocore.session.Session()
 
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch, tmp_path):
-    """Clients read nothing of the machine's own settings."""
+    """Hide the machine's own settings from clients."""
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "absent"))
 
@@ -32,13 +32,13 @@ def root(tmp_path):
 
 @pytest.fixture
 def bucket(root):
-    """The bucket as a directory."""
+    """Return the bucket as a directory."""
     return root / BUCKET
 
 
 @pytest.fixture
 def open_store(root):
-    """Opens a store, by default with room for 32 MiB and 50 files."""
+    """Return a function that opens a store, by default for 32 MiB and 50 files."""
     return partial(object_store, root, max_bytes=32 * 2**20, max_files=50)
 
 
@@ -49,7 +49,7 @@ async def store(open_store):
 
 
 class Botocore:
-    """botocore, whose calls block, in a worker thread: `await client("put_object", Key=…)`."""
+    """The blocking botocore client in a worker thread: `await client("put_object", Key=…)`."""
 
     def __init__(self, store, **settings):
         keys = {"access_key": store.access_key, "secret_key": "anything"} | settings
@@ -73,7 +73,7 @@ class Botocore:
         return await anyio.to_thread.run_sync(partial(getattr(self.raw, operation), **arguments))
 
     async def content(self, key, **arguments):
-        """What GetObject gives, read to its end."""
+        """Return the whole content from GetObject."""
 
         def read():
             with self.raw.get_object(Bucket=BUCKET, Key=key, **arguments)["Body"] as body:
@@ -84,7 +84,7 @@ class Botocore:
 
 @pytest.fixture
 def connect():
-    """Makes clients of a store, by default with its keys; they are closed in the end."""
+    """Return a function that creates clients of a store, which are closed in the end."""
     clients = []
 
     def make(store, **settings):
@@ -103,14 +103,14 @@ async def client(store, connect):
 
 @pytest.fixture
 async def http():
-    """A client that knows nothing of S3."""
+    """Return an HTTP client without S3 support."""
     async with httpx.AsyncClient(trust_env=False) as http:
         yield http
 
 
 @pytest.fixture
 async def fs(store):
-    """The S3 file system of fsspec."""
+    """Return the S3 file system of fsspec."""
     file_system = s3fs.S3FileSystem(
         asynchronous=True,
         skip_instance_cache=True,

@@ -1,4 +1,4 @@
-"""Buckets, and what this store does not do."""
+"""Buckets, and the features that this store does not support."""
 
 import pytest
 from botocore.exceptions import ClientError
@@ -12,20 +12,20 @@ async def test_directories_of_the_root_are_buckets(client, root):
     assert [bucket["Name"] for bucket in listed["Buckets"]] == ["another", "the-bucket"]
 
 
-async def test_a_bucket_is_made_once(client, root):
+async def test_bucket_is_created_once(client, root):
     await client("create_bucket", Bucket="made-now")
     assert (root / "made-now").is_dir()
     with pytest.raises(ClientError, match="BucketAlreadyOwnedByYou"):
         await client("create_bucket", Bucket="made-now")
 
 
-async def test_a_bucket_is_there_or_not(client):
+async def test_head_bucket_reports_existence(client):
     assert (await client("head_bucket"))["ResponseMetadata"]["HTTPStatusCode"] == 200
     with pytest.raises(ClientError, match="404"):
         await client("head_bucket", Bucket="absent")
 
 
-async def test_a_name_that_no_bucket_has_is_refused(client):
+async def test_invalid_bucket_name_is_refused(client):
     with pytest.raises(ClientError, match="InvalidBucketName"):
         await client("create_bucket", Bucket="A_B")
 
@@ -43,12 +43,12 @@ async def test_a_name_that_no_bucket_has_is_refused(client):
         ("get_object", {"Key": "a", "IfUnmodifiedSince": 0}, "GET Object if-unmodified-since"),
     ],
 )
-async def test_what_is_not_there_is_named(client, operation, arguments, asked):
+async def test_missing_feature_is_named(client, operation, arguments, asked):
     with pytest.raises(ClientError, match=rf"\(NotImplemented\).*{asked}") as caught:
         await client(operation, **arguments)
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
 
 
-async def test_encryption_is_refused_rather_than_forgotten(client):
+async def test_encryption_is_refused_instead_of_ignored(client):
     with pytest.raises(ClientError, match="NotImplemented"):
         await client("put_object", Key="a", Body=b"x", ServerSideEncryption="AES256")

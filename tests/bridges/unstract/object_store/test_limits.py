@@ -1,4 +1,4 @@
-"""What strangers may not do: leave the root, follow links, fill the disk."""
+"""Attacks by untrusted clients: leaving the root, following links, filling the disk."""
 
 import os
 
@@ -29,13 +29,13 @@ def refused(code):
         ("x/" * 400 + "y" * 300, "KeyTooLongError"),
     ],
 )
-async def test_a_key_that_is_no_plain_path_is_refused(client, root, key, code):
+async def test_invalid_key_path_is_refused(client, root, key, code):
     with refused(code):
         await client("put_object", Key=key, Body=b"x")
     assert [path.name for path in root.parent.rglob("*outside*")] == []
 
 
-async def test_a_link_to_a_file_outside_is_not_followed(client, root, bucket):
+async def test_link_to_an_outside_file_is_not_followed(client, root, bucket):
     (root.parent / "secret").write_bytes(b"secret")
     (bucket / "link").symlink_to(root.parent / "secret")
     with refused("NoSuchKey"):
@@ -43,7 +43,7 @@ async def test_a_link_to_a_file_outside_is_not_followed(client, root, bucket):
     assert "Contents" not in await client("list_objects_v2")
 
 
-async def test_a_link_to_a_directory_outside_is_not_followed(client, root, bucket):
+async def test_link_to_an_outside_directory_is_not_followed(client, root, bucket):
     (root.parent / "elsewhere").mkdir()
     (bucket / "link").symlink_to(root.parent / "elsewhere")
     with refused("KeyConflict"):
@@ -51,13 +51,13 @@ async def test_a_link_to_a_directory_outside_is_not_followed(client, root, bucke
     assert list((root.parent / "elsewhere").iterdir()) == []
 
 
-async def test_a_bucket_that_is_a_link_is_none(client, root):
+async def test_link_is_not_a_bucket(client, root):
     (root / "linked").symlink_to(root.parent)
     with refused("NoSuchBucket"):
         await client("list_objects_v2", Bucket="linked")
 
 
-async def test_writing_over_a_link_replaces_the_link(client, root, bucket):
+async def test_write_over_a_link_replaces_the_link(client, root, bucket):
     (root.parent / "secret").write_bytes(b"secret")
     (bucket / "link").symlink_to(root.parent / "secret")
     await client("put_object", Key="link", Body=b"mine")
@@ -65,7 +65,7 @@ async def test_writing_over_a_link_replaces_the_link(client, root, bucket):
     assert (bucket / "link").read_bytes() == b"mine"
 
 
-async def test_more_bytes_than_the_store_holds_are_refused(client, bucket):
+async def test_too_many_bytes_are_refused(client, bucket):
     await client("put_object", Key="a", Body=bytes(20 * 2**20))
     with refused("QuotaExceeded") as caught:
         await client("put_object", Key="b", Body=bytes(20 * 2**20))
@@ -73,13 +73,13 @@ async def test_more_bytes_than_the_store_holds_are_refused(client, bucket):
     assert [path.name for path in bucket.iterdir()] == ["a"]
 
 
-async def test_deleting_gives_room_again(client):
+async def test_deletion_frees_quota(client):
     for key in ("a", "b"):
         await client("put_object", Key=key, Body=bytes(20 * 2**20))
         await client("delete_object", Key=key)
 
 
-async def test_bytes_without_a_declared_size_are_counted_as_they_come(store, client, bucket):
+async def test_bytes_without_a_declared_size_count_on_arrival(store, client, bucket):
     async def body():
         for _ in range(40):
             yield bytes(2**20)
@@ -92,7 +92,7 @@ async def test_bytes_without_a_declared_size_are_counted_as_they_come(store, cli
     assert await client("put_object", Key="b", Body=bytes(30 * 2**20))
 
 
-async def test_more_files_than_the_store_holds_are_refused(bucket, open_store, connect):
+async def test_too_many_files_are_refused(bucket, open_store, connect):
     async with open_store(max_files=4) as store:
         client = connect(store)
         for key in ("a", "b", "a", "c"):
@@ -108,14 +108,14 @@ async def test_directories_count_as_files(client):
         await client("put_object", Key="b/" * 40 + "b", Body=b"")
 
 
-async def test_what_lay_there_before_is_counted(bucket, open_store, connect):
+async def test_existing_content_is_counted(bucket, open_store, connect):
     (bucket / "before").write_bytes(bytes(90))
     async with open_store(max_bytes=100) as store:
         with refused("QuotaExceeded"):
             await connect(store)("put_object", Key="a", Body=bytes(20))
 
 
-async def test_a_document_with_entities_is_refused(store, client):
+async def test_document_with_entities_is_refused(store, client):
     document = (
         b'<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaa">]>'
         b"<Delete><Object><Key>&a;</Key></Object></Delete>"
@@ -132,7 +132,7 @@ async def post_signed(client, url, content):
         return await http.post(prepared.url, headers=dict(prepared.headers), content=content)
 
 
-async def test_a_named_pipe_is_no_object(client, bucket):
+async def test_named_pipe_is_not_an_object(client, bucket):
     await anyio.to_thread.run_sync(os.mkfifo, bucket / "pipe")
     with refused("NoSuchKey"):
         await client("get_object", Key="pipe")

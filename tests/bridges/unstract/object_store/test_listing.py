@@ -1,4 +1,4 @@
-"""Listings, by the rules of the S3 API reference."""
+"""Listings, according to the S3 API reference."""
 
 import pytest
 from botocore.exceptions import ClientError
@@ -8,24 +8,24 @@ from nexus_tools.bridges.unstract.object_store.listing import page_of
 KEYS = ["a.txt", "photos/2005/x", "photos/2006/a", "photos/2006/b", "photos/y", "z.txt"]
 
 
-def test_keys_are_rolled_up_at_the_delimiter():
+def test_keys_are_grouped_at_the_delimiter():
     page = page_of(KEYS, "", "/", "", 1_000)
     assert (page.keys, page.prefixes) == (["a.txt", "z.txt"], ["photos/"])
 
 
-def test_keys_below_a_prefix_are_rolled_up_behind_it():
+def test_keys_below_a_prefix_are_grouped_after_it():
     page = page_of(KEYS, "photos/", "/", "", 1_000)
     assert (page.keys, page.prefixes) == (["photos/y"], ["photos/2005/", "photos/2006/"])
 
 
-def test_pages_go_on_behind_a_common_prefix():
+def test_pages_continue_after_a_common_prefix():
     first = page_of(KEYS, "", "/", "", 2)
     assert (first.keys, first.prefixes, first.is_truncated) == (["a.txt"], ["photos/"], True)
     second = page_of(KEYS, "", "/", first.last, 2)
     assert (second.keys, second.prefixes, second.is_truncated) == (["z.txt"], [], False)
 
 
-def test_a_page_of_no_keys_is_not_truncated():
+def test_page_without_keys_is_not_truncated():
     assert page_of(KEYS, "", "", "", 0).is_truncated is False
 
 
@@ -37,7 +37,7 @@ async def filled(client, bucket):
     return client
 
 
-async def test_the_second_version_goes_through_all_pages(filled):
+async def test_version_2_reads_all_pages(filled):
     first = await filled("list_objects_v2", MaxKeys=4)
     assert (first["KeyCount"], first["IsTruncated"]) == (4, True)
     token = first["NextContinuationToken"]
@@ -46,18 +46,18 @@ async def test_the_second_version_goes_through_all_pages(filled):
     assert second["IsTruncated"] is False
 
 
-async def test_the_first_version_is_not_there(filled):
+async def test_version_1_is_not_supported(filled):
     with pytest.raises(ClientError, match="NotImplemented"):
         await filled("list_objects")
 
 
-async def test_a_listing_tells_sizes_and_etags(filled):
+async def test_listing_has_sizes_and_etags(filled):
     [entry] = (await filled("list_objects_v2", Prefix="a"))["Contents"]
     told = await filled("head_object", Key="a.txt")
     assert (entry["Size"], entry["ETag"]) == (5, told["ETag"])
 
 
-async def test_a_page_goes_on_behind_a_key_with_odd_characters(client):
+async def test_page_continues_after_a_key_with_odd_characters(client):
     for key in ("a&b <c> ü+%20", "b"):
         await client("put_object", Key=key, Body=b"")
     first = await client("list_objects_v2", MaxKeys=1)
@@ -66,29 +66,29 @@ async def test_a_page_goes_on_behind_a_key_with_odd_characters(client):
     assert [entry["Key"] for entry in second["Contents"]] == ["b"]
 
 
-async def test_a_listing_starts_after_a_key(filled):
+async def test_listing_starts_after_a_key(filled):
     listed = await filled("list_objects_v2", StartAfter="photos/2006/b")
     assert [entry["Key"] for entry in listed["Contents"]] == ["photos/y", "z.txt"]
 
 
-async def test_a_listing_has_keys_that_xml_needs_escaped(filled, bucket):
+async def test_listing_escapes_keys_for_xml(filled, bucket):
     (bucket / "a&b <c>").write_bytes(b"")
     listed = await filled("list_objects_v2", Prefix="a&")
     assert [entry["Key"] for entry in listed["Contents"]] == ["a&b <c>"]
 
 
-async def test_an_empty_directory_of_the_host_is_listed(filled, bucket):
+async def test_empty_host_directory_is_listed(filled, bucket):
     (bucket / "COPY_TO_FOLDER").mkdir()
     listed = await filled("list_objects_v2", Prefix="COPY")
     assert [entry["Key"] for entry in listed["Contents"]] == ["COPY_TO_FOLDER/"]
 
 
 @pytest.mark.parametrize("prefix", ["absent/", "../", "/", "a.txt/"])
-async def test_a_prefix_of_nothing_gives_nothing(filled, prefix):
+async def test_unmatched_prefix_lists_nothing(filled, prefix):
     assert "Contents" not in await filled("list_objects_v2", Prefix=prefix)
 
 
-async def test_files_that_no_key_can_name_are_not_listed(filled, bucket):
+async def test_files_with_invalid_names_are_not_listed(filled, bucket):
     (bucket / "a\nb").write_bytes(b"")
     (bucket / "a\nc").mkdir()
     (bucket / "a\nc" / "d").write_bytes(b"")
@@ -97,6 +97,6 @@ async def test_files_that_no_key_can_name_are_not_listed(filled, bucket):
     assert [entry["Key"] for entry in listed["Contents"]] == KEYS
 
 
-async def test_a_page_of_less_than_no_keys_is_refused(filled):
+async def test_negative_page_size_is_refused(filled):
     with pytest.raises(ClientError, match="InvalidArgument"):
         await filled("list_objects_v2", MaxKeys=-1)

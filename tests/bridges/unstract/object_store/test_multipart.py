@@ -1,4 +1,4 @@
-"""Objects in parts."""
+"""Multipart uploads."""
 
 import pytest
 from botocore.exceptions import ClientError
@@ -36,7 +36,7 @@ async def test_parts_become_one_object_in_the_order_of_their_numbers(client, upl
     assert (await client("head_object", Key="whole"))["ContentType"] == "text/plain"
 
 
-async def test_the_whole_has_the_etag_that_completing_it_told(client, upload):
+async def test_completed_object_has_the_reported_etag(client, upload):
     parts = [
         await put(client, upload, number, content) for number, content in ((1, b"a"), (3, b"b"))
     ]
@@ -44,37 +44,37 @@ async def test_the_whole_has_the_etag_that_completing_it_told(client, upload):
     assert (await client("head_object", Key="whole"))["ETag"] == completed["ETag"]
 
 
-async def test_a_part_sent_again_takes_the_place_of_the_first(client, upload, bucket):
+async def test_repeated_part_replaces_the_first(client, upload, bucket):
     await put(client, upload, 1, b"wrong")
     await complete(client, upload, [await put(client, upload, 1, b"right")])
     assert (bucket / "whole").read_bytes() == b"right"
 
 
-async def test_a_part_that_was_not_sent_is_refused(client, upload):
+async def test_missing_part_is_refused(client, upload):
     await put(client, upload, 1, b"a")
     with refused("InvalidPart"):
         await complete(client, upload, [{"PartNumber": 2, "ETag": '"' + "0" * 32 + '"'}])
 
 
-async def test_parts_out_of_order_are_refused(client, upload):
+async def test_unordered_parts_are_refused(client, upload):
     parts = [await put(client, upload, number, b"a") for number in (1, 2)]
     with refused("InvalidPartOrder"):
         await complete(client, upload, parts[::-1])
 
 
-async def test_an_aborted_upload_is_gone(client, upload):
+async def test_aborted_upload_is_gone(client, upload):
     part = await put(client, upload, 1, b"a")
     await client("abort_multipart_upload", Key="whole", UploadId=upload)
     with refused("NoSuchUpload"):
         await complete(client, upload, [part])
 
 
-async def test_an_upload_belongs_to_its_key(client, upload):
+async def test_upload_belongs_to_its_key(client, upload):
     with refused("NoSuchUpload"):
         await client("upload_part", Key="other", UploadId=upload, PartNumber=1, Body=b"a")
 
 
-async def test_aborting_gives_the_bytes_back(client, upload):
+async def test_abort_frees_the_bytes(client, upload):
     await put(client, upload, 1, bytes(20 * 2**20))
     with refused("QuotaExceeded"):
         await client("put_object", Key="a", Body=bytes(20 * 2**20))
@@ -82,7 +82,7 @@ async def test_aborting_gives_the_bytes_back(client, upload):
     await client("put_object", Key="a", Body=bytes(20 * 2**20))
 
 
-async def test_completing_keeps_the_bytes_counted(client, upload):
+async def test_completion_keeps_the_bytes_counted(client, upload):
     await complete(client, upload, [await put(client, upload, 1, bytes(20 * 2**20))])
     with refused("QuotaExceeded"):
         await client("put_object", Key="a", Body=bytes(20 * 2**20))
@@ -90,14 +90,14 @@ async def test_completing_keeps_the_bytes_counted(client, upload):
     await client("put_object", Key="a", Body=bytes(20 * 2**20))
 
 
-async def test_more_than_half_of_the_room_is_put_together(client, upload, bucket):
+async def test_parts_of_more_than_half_the_quota_are_joined(client, upload, bucket):
     sizes = (12 * 2**20, 12 * 2**20, 3)
     parts = [await put(client, upload, 1 + i, bytes(size)) for i, size in enumerate(sizes)]
     await complete(client, upload, parts)
     assert (bucket / "whole").stat().st_size == sum(sizes)
 
 
-async def test_what_cannot_be_put_together_gives_the_bytes_back(client, upload):
+async def test_failed_completion_frees_the_bytes(client, upload):
     part = await put(client, upload, 1, bytes(20 * 2**20))
     await client("put_object", Key="whole/clash", Body=b"")
     with refused("KeyConflict"):

@@ -1,4 +1,4 @@
-"""The store's own life."""
+"""The lifetime of the store."""
 
 import socket
 
@@ -7,7 +7,7 @@ import pytest
 from nexus_tools.bridges.unstract.object_store import object_store
 
 
-async def test_it_listens_on_loopback_only_while_it_lasts(open_store):
+async def test_store_listens_only_on_loopback_while_open(open_store):
     async with open_store() as store:
         host, port = store.endpoint_url.removeprefix("http://").split(":")
         assert host == "127.0.0.1"
@@ -15,12 +15,12 @@ async def test_it_listens_on_loopback_only_while_it_lasts(open_store):
         socket.create_connection((host, int(port)), timeout=5)
 
 
-async def test_each_has_a_key_of_its_own(open_store):
+async def test_each_store_has_its_own_key(open_store):
     async with open_store() as one, open_store() as other:
         assert one.access_key != other.access_key
 
 
-async def test_nothing_but_the_client_s_files_is_left(root, open_store, connect):
+async def test_only_the_clients_files_remain(root, open_store, connect):
     async with open_store() as store:
         client = connect(store)
         created = await client("create_multipart_upload", Key="never")
@@ -33,7 +33,7 @@ async def test_nothing_but_the_client_s_files_is_left(root, open_store, connect)
     ]
 
 
-async def test_a_root_that_is_not_there_is_an_error(tmp_path):
+async def test_missing_root_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         async with object_store(tmp_path / "absent", max_bytes=1, max_files=1):
             pass

@@ -1,4 +1,4 @@
-"""The compiler, where it is installed: `scripts/move build` puts it into `.cache`."""
+"""The compiler, if it is installed: `scripts/move build` puts it into `.cache`."""
 
 import pytest
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[4]
 BYTECODE = ROOT / "nexus_tools" / "contracts" / "bytecode"
 
 
-def test_our_package_compiles_to_the_committed_bytes(builder):
+def test_own_package_compiles_to_committed_bytes(builder):
     built = builder.build(read_sources(ROOT / "move" / "nexus_tools"))
     manifest = json.loads((BYTECODE / "package.json").read_text())
     names = [deserialize(module).name for module in built.modules]
@@ -24,7 +24,7 @@ def test_our_package_compiles_to_the_committed_bytes(builder):
     assert built.digest.hex() == manifest["digest"]
 
 
-def test_our_package_compiles_without_a_warning(builder):
+def test_own_package_compiles_without_warnings(builder):
     assert builder.build(read_sources(ROOT / "move" / "nexus_tools")).warnings == ""
 
 
@@ -44,7 +44,7 @@ def test_module_is_compiled(builder, package):
     check_publishable(module)
 
 
-def test_methods_and_index_syntax_of_the_framework_are_known(builder, package):
+def test_framework_methods_and_index_syntax_are_known(builder, package):
     body = """
         use sui::balance::Balance;
         use sui::coin::Coin;
@@ -64,7 +64,7 @@ def test_methods_and_index_syntax_of_the_framework_are_known(builder, package):
     assert {Opcode.VEC_IMM_BORROW, Opcode.VEC_LEN} <= set(opcodes)
 
 
-def test_methods_by_other_names_than_their_functions_are_known(builder, package):
+def test_framework_methods_with_other_names_are_known(builder, package):
     body = """
         use sui::balance::{Balance, Supply};
         use sui::coin::TreasuryCap;
@@ -99,14 +99,14 @@ def test_methods_by_other_names_than_their_functions_are_known(builder, package)
     }
 
 
-def test_syntax_error_is_reported_in_the_words_of_the_compiler(builder, package):
+def test_syntax_error_has_compiler_message(builder, package):
     with pytest.raises(ValidationError, match="unexpected token") as caught:
         builder.build(package("public fun broken( {"))
     assert caught.value.code == "move_build_failed"
     assert "sources/main.move" in caught.value.message
 
 
-def test_type_error_is_reported_in_the_words_of_the_compiler(builder, package):
+def test_type_error_has_compiler_message(builder, package):
     with pytest.raises(ValidationError, match="incompatible types"):
         builder.build(package("public fun wrong(): u64 { true }"))
 
@@ -116,17 +116,17 @@ def test_unknown_framework_module_is_reported(builder, package):
         builder.build(package("use sui::no_such; public fun f() { no_such::g() }"))
 
 
-def test_warnings_are_handed_on(builder, package):
+def test_compiler_warnings_are_returned(builder, package):
     built = builder.build(package("public fun idle() { let unused = 1u64; }"))
     assert "unused" in built.warnings
 
 
-def test_manifest_that_is_no_toml_is_reported(builder, package):
+def test_invalid_toml_manifest_is_reported(builder, package):
     with pytest.raises(ValidationError, match=r"Move\.toml|TOML|parse"):
         builder.build(package("public fun f() {}", manifest="[package"))
 
 
-def test_dependency_on_another_package_is_refused(builder, package):
+def test_unsupported_dependency_is_rejected(builder, package):
     manifest = (
         '[package]\nname = "sample"\nedition = "2024"\n\n'
         '[dependencies]\nOther = { local = "../other" }\n\n[addresses]\nsample = "0x0"\n'
@@ -136,7 +136,7 @@ def test_dependency_on_another_package_is_refused(builder, package):
     assert caught.value.code == "move_dependency_unsupported"
 
 
-def test_a_package_may_depend_on_the_system(builder, package):
+def test_package_may_depend_on_system_package(builder, package):
     manifest = package("")["Move.toml"].replace(
         "[addresses]",
         '[dependencies]\nSuiSystem = { git = "https://github.com/MystenLabs/sui.git", '
@@ -154,7 +154,7 @@ def test_builder_works_again_after_a_failure(builder, package):
     assert len(builder.build(package("public fun f() {}")).modules) == 1
 
 
-def test_build_that_takes_longer_than_it_may_is_ended(dist, compiler_cache, builder, package):
+def test_build_is_stopped_after_its_timeout(dist, compiler_cache, builder, package):
     sources = package("public fun f() {}")
     hasty = MoveBuilder(dist, compiler_cache / "wasmtime", timeout_s=0.0)
     with pytest.raises(ValidationError, match="did not end within 0 s"):
@@ -162,12 +162,12 @@ def test_build_that_takes_longer_than_it_may_is_ended(dist, compiler_cache, buil
     assert len(builder.build(sources).modules) == 1
 
 
-def test_tests_need_the_sources_of_the_framework(builder, package, tmp_path):
-    with pytest.raises(UsageError, match="no package of the Sui framework"):
+def test_tests_need_framework_sources(builder, package, tmp_path):
+    with pytest.raises(UsageError, match="not a package of the Sui framework"):
         builder.test(package("#[test] fun f() {}"), tmp_path)
 
 
-def test_nothing_is_left_of_the_compiler_once_it_was_used(builder):
+def test_compiler_memory_is_freed_after_use(builder):
     with builder._wasm.instance(10) as instance:
         used = weakref.ref(instance)
     del instance

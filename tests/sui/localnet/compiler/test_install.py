@@ -12,12 +12,12 @@ def test_installed_compiler_is_the_pinned_one(dist):
     assert verified_wasm(dist) == dist / WASM_PATH
 
 
-def test_installed_compiler_is_not_fetched_again(dist, monkeypatch):
+def test_installed_compiler_is_not_downloaded_again(dist, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert install_builder(dist.parent) == dist
 
 
-def test_other_compiler_is_refused(tmp_path):
+def test_other_compiler_is_rejected(tmp_path):
     (tmp_path / WASM_PATH).parent.mkdir()
     (tmp_path / WASM_PATH).write_bytes(b"\x00asm")
     with pytest.raises(ValidationError, match="SHA-256") as caught:
@@ -25,12 +25,12 @@ def test_other_compiler_is_refused(tmp_path):
     assert caught.value.code == "compiler_mismatch"
 
 
-def test_absent_compiler_is_named(tmp_path):
+def test_missing_compiler_is_reported(tmp_path):
     with pytest.raises(NotFoundError, match=WASM_PATH):
         verified_wasm(tmp_path)
 
 
-def test_compiler_cannot_be_fetched_without_npm(tmp_path, monkeypatch):
+def test_download_fails_without_npm(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NotFoundError, match=r"Node\.js"):
         install_builder(tmp_path)

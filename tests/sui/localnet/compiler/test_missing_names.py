@@ -1,4 +1,4 @@
-"""What the compiler says of names that the framework lacks, and what is told to do about it."""
+"""Compiler messages about names that the framework lacks, and the hints for them."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from nexus_tools.sui.localnet.framework import read_release, write_release
 MANIFEST = '[package]\nname = "sample"\nedition = "2024"\n\n[addresses]\nsample = "0x0"\n'
 WITH_SYSTEM = MANIFEST + '\n[dependencies]\nsui_system = { system = "sui_system" }\n'
 
-# Names of frameworks after 1.62.1, as packages use them, each with what the hint has to name.
+# Names of frameworks after 1.62.1, as packages use them, by the name that the hint must contain.
 _USES = {
     "sui::scratch": "use sui::scratch; public fun f() { scratch::g() }",
     "sui::ristretto255": "public fun f(_: &sui::ristretto255::Point) {}",
@@ -30,34 +30,32 @@ def refusal(builder, sources, modes=()):
 
 
 @pytest.mark.parametrize("name", _USES)
-def test_a_name_that_only_a_newer_framework_has_comes_with_the_way_to_take_one(
-    builder, package, name
-):
+def test_name_of_newer_framework_has_hint_to_use_it(builder, package, name):
     error = refusal(builder, package(_USES[name]))
     assert missing_names(error.message) == (name,)
-    assert f"the Sui framework 1.62.1 has no {name}: " in error.hint
+    assert f"The Sui framework 1.62.1 does not have {name}. " in error.hint
     assert "--framework-from" in error.hint
 
 
-def test_three_names_are_shown_and_the_others_counted(builder, package):
+def test_hint_shows_three_names_and_counts_the_rest(builder, package):
     body = " ".join(f"x.newer_{number}();" for number in range(5))
     hint = refusal(builder, package(f"public fun f(x: u64) {{ {body} }}")).hint
     assert "std::u64::newer_0, std::u64::newer_1, std::u64::newer_2 and 2 more" in hint
 
 
-def test_what_another_framework_lacks_is_said_of_its_bytecode(builder, package, dist, tmp_path):
+def test_hint_names_bytecode_of_other_framework(builder, package, dist, tmp_path):
     write_release(builder.release, tmp_path / "framework")
     release = read_release(tmp_path / "framework")
     other = MoveBuilder(dist, dist.parent.parent / "wasmtime", release=release)
     hint = refusal(other, package(_USES["sui::scratch"])).hint
-    assert f"the bytecode of {tmp_path / 'framework'} has no sui::scratch" in hint
+    assert f"The bytecode of {tmp_path / 'framework'} does not have sui::scratch" in hint
     assert "--framework-from" not in hint
 
 
 @pytest.mark.parametrize(
     "body", ["public fun f(): u64 { true }", "use other::thing;", "public fun f() { g() }"]
 )
-def test_what_is_wrong_with_the_package_alone_has_no_hint_at_frameworks(builder, package, body):
+def test_other_errors_have_no_framework_hint(builder, package, body):
     assert refusal(builder, package(body)).hint == ""
 
 
@@ -70,7 +68,7 @@ def test_what_is_wrong_with_the_package_alone_has_no_hint_at_frameworks(builder,
 )
 def test_hint_names_the_system_dependency_when_the_manifest_lacks_it(builder, package, use):
     hint = refusal(builder, package(use)).hint
-    assert hint == 'add sui_system = { system = "sui_system" } to [dependencies] of Move.toml'
+    assert hint == 'Add `sui_system = { system = "sui_system" }` to [dependencies] of Move.toml.'
     assert builder.build(package(use, WITH_SYSTEM)).modules
 
 
@@ -78,17 +76,17 @@ def test_hint_names_the_system_dependency_when_the_manifest_lacks_it(builder, pa
     "name",
     ["sui::coin::mint_for_testing", "sui::test_scenario", "sui_system::sui_system::validators_mut"],
 )
-def test_hint_tells_names_for_tests_from_newer_ones(builder, package, name):
+def test_hint_distinguishes_test_only_names_from_newer_ones(builder, package, name):
     is_member = name.count("::") == 2
     body = f"public fun f() {{ {name}() }}" if is_member else f"use {name};"
     manifest = WITH_SYSTEM if name.startswith("sui_system") else MANIFEST
     hint = refusal(builder, package(body, manifest)).hint
-    assert hint == f"only tests have {name}: call it from code with #[test_only]"
+    assert hint == f"Use {name} only in code with #[test_only]."
     hint = refusal(builder, package(body, manifest), modes=["some_mode"]).hint
-    assert hint == f"this test runner does not have {name}: run these tests with the Sui CLI"
+    assert hint == f"Run these tests with the Sui CLI: this test runner does not have {name}."
 
 
-def test_a_dependency_that_does_not_compile_has_the_hint_too(builder, tmp_path):
+def test_error_in_dependency_has_hint(builder, tmp_path):
     for name, body, dependencies in (
         ("library", _USES["sui::scratch"], ""),
         ("app", "", '[dependencies]\nlibrary = { local = "../library" }\n'),
@@ -102,4 +100,4 @@ def test_a_dependency_that_does_not_compile_has_the_hint_too(builder, tmp_path):
         (folder / "sources" / "main.move").write_text(f"module {name}::{name};\n{body}\n")
     with pytest.raises(ValidationError) as caught:
         build_to_publish(builder, tmp_path / "app", bundle="all")
-    assert "has no sui::scratch" in caught.value.hint
+    assert "does not have sui::scratch" in caught.value.hint

@@ -1,4 +1,4 @@
-"""Packages in folders, compiled as they are published: with what is published already."""
+"""Packages in folders, compiled for publication with their published dependencies."""
 
 import pytest
 
@@ -16,7 +16,7 @@ ORIGINAL, NEWEST = (number.to_bytes(32, "big") for number in (0xCAFE, 0xBEEF))
 
 @pytest.fixture
 def package(tmp_path):
-    """Writes a package with the module `main`; gives its folder."""
+    """Return a function that writes a package with the module `main` and returns its folder."""
 
     def write(name, source, *, address="0x0", head="", tables=""):
         folder = tmp_path / name
@@ -35,9 +35,7 @@ def app(package):
     return package("app", APP, tables='[dependencies]\nlibrary = { local = "../library" }')
 
 
-def test_a_package_is_linked_to_one_in_another_folder_that_is_published(
-    app, package, publish, localnet, wallet
-):
+def test_package_is_linked_to_published_dependency(app, package, publish, localnet, wallet):
     library = publish(package("library", LIBRARY))
     package("library", LIBRARY, address=str(library.id))
     published = publish(app)
@@ -47,7 +45,7 @@ def test_a_package_is_linked_to_one_in_another_folder_that_is_published(
     assert u64.decode(value) == 9
 
 
-def test_one_that_depends_on_what_is_published_nowhere_is_refused(app, package, builder, publish):
+def test_unpublished_dependency_is_rejected(app, package, builder, publish):
     library = package("library", LIBRARY)
     for make in (lambda: build_to_publish(builder, app), lambda: publish(app)):
         with pytest.raises(ValidationError, match="depends on library") as caught:
@@ -57,9 +55,7 @@ def test_one_that_depends_on_what_is_published_nowhere_is_refused(app, package, 
 
 
 @pytest.mark.parametrize("address", ["0xCAFE", "0x0"])
-def test_calls_name_the_first_version_and_the_transaction_the_newest(
-    app, package, builder, address
-):
+def test_calls_use_first_version_and_transaction_uses_newest(app, package, builder, address):
     package("library", LIBRARY, address=address, head='published-at = "0xBEEF"')
     built = build_to_publish(builder, app)
     (module,) = map(deserialize, built.modules)
@@ -74,7 +70,7 @@ def test_calls_name_the_first_version_and_the_transaction_the_newest(
         '[dependencies]\nlibrary = { local = "../library", modes = ["test"] }',
     ],
 )
-def test_what_tests_alone_depend_on_is_not_linked(package, builder, tables):
+def test_only_dependency_is_not_linked(package, builder, tables):
     source = "module app::main;\npublic fun nine(): u64 { 9 }\n"
     tests = "#[test] fun eight() { assert!(library::parts::eight() == 8) }\n"
     app = package("app", source + tests, tables=tables)
@@ -83,7 +79,7 @@ def test_what_tests_alone_depend_on_is_not_linked(package, builder, tables):
     assert build_package(builder, app).dependencies == {}
 
 
-def test_an_address_of_tests_is_none_of_what_is_published(package, builder):
+def test_dev_address_is_not_used_for_publication(package, builder):
     source = "module app::main;\npublic fun admin(): address { @admin }\n"
     folder = package("app", source, tables='[dev-addresses]\nadmin = "0xAD"\n')
     manifest = folder / "Move.toml"
@@ -93,7 +89,7 @@ def test_an_address_of_tests_is_none_of_what_is_published(package, builder):
     assert caught.value.code == "address_unassigned"
 
 
-def test_macros_of_the_framework_need_no_sources_of_it(package, publish, localnet, wallet):
+def test_framework_macros_need_no_framework_sources(package, publish, localnet, wallet):
     published = publish(
         package(
             "app",
@@ -109,9 +105,7 @@ def test_macros_of_the_framework_need_no_sources_of_it(package, publish, localne
     assert u64.decode(value) == 4 + (0 + 1 + 4 + 9)
 
 
-def test_what_is_published_nowhere_can_be_published_within_the_package(
-    app, package, publish, localnet, wallet
-):
+def test_unpublished_dependency_can_be_bundled(app, package, publish, localnet, wallet):
     package("library", LIBRARY)
     published = publish(app, bundle="unpublished")
     builder = TransactionBuilder()
@@ -120,9 +114,7 @@ def test_what_is_published_nowhere_can_be_published_within_the_package(
     assert u64.decode(value) == 9
 
 
-def test_what_is_published_elsewhere_can_be_published_within_the_package_too(
-    app, package, publish, builder
-):
+def test_published_dependency_can_be_bundled(app, package, publish, builder):
     package("library", LIBRARY, address="0xCAFE")
     assert build_to_publish(builder, app, bundle="unpublished").dependencies[2:] == (ORIGINAL,)
     package("library", LIBRARY, address="0xCAFE", head='published-at = "0xBEEF"')
@@ -131,7 +123,7 @@ def test_what_is_published_elsewhere_can_be_published_within_the_package_too(
     assert publish(app, bundle="all").id
 
 
-def test_two_modules_of_one_name_cannot_be_published_as_one_package(package, builder):
+def test_bundling_modules_with_same_name_is_rejected(package, builder):
     package("library", "module library::main;\npublic fun eight(): u64 { 8 }\n")
     folder = package(
         "app",
@@ -142,10 +134,10 @@ def test_two_modules_of_one_name_cannot_be_published_as_one_package(package, bui
         build_to_publish(builder, folder, bundle="all")
     assert caught.value.code == "module_names_equal"
     assert f"main (in library and {folder})" in caught.value.message
-    assert "publish the dependency first" in caught.value.hint
+    assert "Publish the dependency first" in caught.value.hint
 
 
-def test_a_module_for_tests_may_have_the_name_of_another_package_s_module(package, builder):
+def test_only_module_may_share_a_module_name(package, builder):
     package("library", "#[test_only]\nmodule library::main;\npublic fun eight(): u64 { 8 }\n")
     folder = package(
         "app", "module app::main;", tables='[dependencies]\nlibrary = { local = "../library" }'
@@ -153,9 +145,7 @@ def test_a_module_for_tests_may_have_the_name_of_another_package_s_module(packag
     assert len(build_to_publish(builder, folder, bundle="all").modules) == 1
 
 
-def test_the_remedy_for_two_modules_of_one_name_is_to_publish_the_dependency_first(
-    package, publish
-):
+def test_same_module_names_work_after_publishing_dependency_first(package, publish):
     library = publish(package("library", "module library::main;\npublic fun eight(): u64 { 8 }\n"))
     package("library", "module library::main;\npublic fun eight(): u64 { 8 }\n", address=library.id)
     folder = package(
@@ -166,9 +156,7 @@ def test_the_remedy_for_two_modules_of_one_name_is_to_publish_the_dependency_fir
     assert publish(folder, bundle="unpublished").id != library.id
 
 
-def test_a_package_that_says_where_it_is_published_is_compiled_to_be_published_anew(
-    package, builder
-):
+def test_published_package_is_compiled_for_new_publication(package, builder):
     folder = package("app_of_mine", "module app_of_mine::main;", address="0xCAFE")
     manifest = folder / "Move.toml"
     manifest.write_text(manifest.read_text().replace('name = "app_of_mine"', 'name = "AppOfMine"'))
@@ -176,19 +164,21 @@ def test_a_package_that_says_where_it_is_published_is_compiled_to_be_published_a
     assert module.address == bytes(32)
 
 
-def test_a_checkout_stands_for_a_dependency_wherever_that_is(app, package, builder, tmp_path):
+def test_checkout_replaces_dependency_source(app, package, builder, tmp_path):
     library = package("somewhere", LIBRARY)
     manifest = app / "Move.toml"
     far = manifest.read_text().replace('local = "../library"', 'git = "https://example.com/l.git"')
     manifest.write_text(far)
     built = build_to_publish(builder, app, checkouts={"library": library}, bundle="all")
     assert len(built.modules) == 2
-    with pytest.raises(ValidationError, match="depends on no other; known are: library") as caught:
+    with pytest.raises(
+        ValidationError, match="does not depend on other; its dependencies are: library"
+    ) as caught:
         read_package(app, checkouts={"library": library, "other": library})
     assert caught.value.code == "dependency_unknown"
 
 
-def test_a_package_and_its_dependency_may_name_the_framework_differently(package, builder):
+def test_package_and_dependency_may_name_framework_differently(package, builder):
     local = '[dependencies]\nSui = { local = "../../sui/packages/sui-framework" }'
     package("library", LIBRARY, tables=local)
     git = (
@@ -200,7 +190,7 @@ def test_a_package_and_its_dependency_may_name_the_framework_differently(package
     assert len(build_to_publish(builder, folder, bundle="all").modules) == 2
 
 
-def test_a_package_without_implicit_dependencies_has_those_that_it_names(package, builder):
+def test_package_without_implicit_dependencies_has_only_named_ones(package, builder):
     source = "module app::main;\npublic fun larger(): u64 { sui::math::max(1, 2) }\n"
     head = "implicit-dependencies = false"
     with pytest.raises(ValidationError, match="sui::math"):

@@ -28,13 +28,13 @@ def test_manifest_sources_and_tests_are_read(folder):
     }
 
 
-def test_folder_without_a_manifest_is_no_package(tmp_path):
+def test_folder_without_manifest_is_not_a_package(tmp_path):
     with pytest.raises(NotFoundError, match=r"no Move\.toml"):
         read_sources(tmp_path)
 
 
 @pytest.mark.parametrize("path", ["Move.toml", "sources/main.move", "sources/deep/more.move"])
-def test_digest_changes_with_what_the_bytecode_is_made_of(folder, path):
+def test_digest_changes_with_bytecode_inputs(folder, path):
     before = sources_digest(folder)
     (folder / path).write_text("// changed\n")
     assert sources_digest(folder) != before
@@ -47,13 +47,13 @@ def test_digest_changes_with_a_name(folder):
 
 
 @pytest.mark.parametrize("path", ["tests/main_tests.move", "README.md", "build/main.move"])
-def test_digest_stays_when_anything_else_changes(folder, path):
+def test_digest_ignores_other_changes(folder, path):
     before = sources_digest(folder)
     (folder / path).write_text("// changed\n")
     assert sources_digest(folder) == before
 
 
-def test_line_ends_do_not_count(folder):
+def test_line_ends_are_ignored(folder):
     before = sources_digest(folder)
     (folder / "sources/main.move").write_bytes(b"module sample::main;\r\n")
     assert sources_digest(folder) == before

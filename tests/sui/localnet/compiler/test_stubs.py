@@ -13,7 +13,7 @@ def lines_of(module):
     return stubs_of(embedded_release())[SUI_FRAMEWORK][f"sources/{module}.move"].splitlines()
 
 
-def test_every_module_of_the_framework_has_a_stub():
+def test_all_framework_modules_have_a_stub():
     assert len(stubs_of(embedded_release())[MOVE_STDLIB]) == 1 + 22
     assert len(stubs_of(embedded_release())[SUI_FRAMEWORK]) == 1 + 61
 
@@ -48,13 +48,13 @@ def test_function_keeps_its_signature():
     )
 
 
-def test_private_and_package_functions_are_left_out():
+def test_private_and_package_functions_are_omitted():
     names = re.findall(r"native fun (\w+)", "\n".join(lines_of("object")))
     assert "new" in names
     assert "new_uid_from_hash" not in names
 
 
-def test_overlay_names_functions_and_modules_that_the_framework_has():
+def test_overlay_names_exist_in_framework():
     stubs = {
         f"{prefix}::{path.removeprefix('sources/').removesuffix('.move')}": text
         for prefix, address in (

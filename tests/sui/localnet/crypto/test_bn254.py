@@ -1,4 +1,4 @@
-"""BN254 by EIP-197: its generators, and what a pairing is."""
+"""BN254 by EIP-197: its generators, and the properties of a pairing."""
 
 import pytest
 
@@ -38,13 +38,13 @@ def little(*numbers):
     return b"".join(number.to_bytes(32, "little") for number in numbers)
 
 
-def test_the_generators_are_points_in_both_directions():
+def test_generators_round_trip():
     first, second = little(1), little(*ONE_OF_G2[0])
     assert (encode_g1(ONE_OF_G1), decode_g1(first)) == (first, ONE_OF_G1)
     assert (encode_g2(ONE_OF_G2), decode_g2(second)) == (second, ONE_OF_G2)
 
 
-def test_a_flag_says_which_y_is_meant():
+def test_flag_selects_y():
     other = (1, PRIME - 2)
     assert encode_g1(other) == bytes([1, *[0] * 30, 0x80])
     assert decode_g1(encode_g1(other)) == other
@@ -68,18 +68,18 @@ def test_infinity_has_a_flag():
         little(PRIME)[:-1] + bytes([little(PRIME)[-1] | 0x40]),
     ],
 )
-def test_other_bytes_are_no_points_of_g1(data):
+def test_invalid_bytes_are_not_points_of_g1(data):
     with pytest.raises(InvalidElement):
         decode_g1(data)
 
 
 @pytest.mark.parametrize("x", range(1, 9))
-def test_points_of_small_x_are_not_of_the_order_of_g2(x):
+def test_points_of_small_x_do_not_have_order_of_g2(x):
     with pytest.raises(InvalidElement):
         decode_g2(little(x, 0))
 
 
-def test_the_pairing_is_bilinear_and_not_trivial():
+def test_pairing_is_bilinear_and_not_trivial():
     twice, thrice = (G1.multiply(factor, ONE_OF_G1) for factor in (2, 3))
     assert pairing([(thrice, ONE_OF_G2)]) == pairing([(twice, ONE_OF_G2), (ONE_OF_G1, ONE_OF_G2)])
     assert pairing([(ONE_OF_G1, ONE_OF_G2), (ONE_OF_G1, negate(ONE_OF_G2))]) == ONE
@@ -89,12 +89,12 @@ def test_the_pairing_is_bilinear_and_not_trivial():
     )
 
 
-def test_a_pairing_with_infinity_is_one():
+def test_pairing_with_infinity_is_one():
     assert pairing([(None, ONE_OF_G2), (ONE_OF_G1, None)]) == ONE
     assert pairing([]) == ONE
 
 
-def test_elements_of_the_target_group_are_twelve_numbers():
+def test_target_group_elements_are_twelve_numbers():
     value = pairing([(ONE_OF_G1, ONE_OF_G2)])
     data = encode_target(value)
     assert len(data) == TARGET_BYTES

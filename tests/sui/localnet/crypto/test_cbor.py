@@ -63,38 +63,38 @@ def test_values(data, value):
 @pytest.mark.parametrize(
     "data",
     [
-        # Of appendix F: what ends too early, is reserved, or has no beginning.
+        # From appendix F: values that end too early, are reserved, or have no start.
         *("", "18", "1900", "61", "818181", "a1", "a100", "5f4100", "9f01", "bf0102", "c0"),
         *("1c", "3f", "5c", "df", "fc", "5f00ff", "5f5f4100ffff", "7f4100ff", "ff", "f818", "e0"),
-        # And of this reader: no UTF-8, a number of more than 128 bits, too many levels.
+        # Limits of this reader: invalid UTF-8, a number of more than 128 bits, too many levels.
         *("61ff", "c2510100000000000000000000000000000000", "81" * 300 + "00"),
     ],
 )
-def test_what_is_no_cbor(data):
+def test_invalid_cbor_is_rejected(data):
     with pytest.raises(MalformedCbor):
         decode_cbor(bytes.fromhex(data))
 
 
 @pytest.mark.parametrize("head", ["81", "9f", "a100", "c1"])
-def test_values_in_256_others_are_read_even_when_many_functions_are_running(head):
+def test_values_nested_256_deep_are_read_at_any_call_depth(head):
     data = bytes.fromhex(head * 256 + "00" + "ff" * 256)
 
     def call(others):
         return decode_cbor(data) if others == 0 else call(others - 1)
 
-    # Python allows 1000; the machine uses up to 400 of them, and what called it some.
+    # Python allows 1000 frames; the machine uses up to 400 of them, and its callers use some.
     assert call(400) is not None
 
 
-def test_what_stands_behind_a_value_is_ignored():
+def test_bytes_after_a_value_are_ignored():
     assert decode_cbor(bytes.fromhex("01ff")) == 1
 
 
-def test_a_map_keeps_keys_that_are_the_same():
+def test_map_keeps_duplicate_keys():
     assert decode_cbor(bytes.fromhex("a201010102")) == Map(((1, 1), (1, 2)))
 
 
-def test_strings_are_written_with_the_shortest_length():
+def test_strings_are_encoded_with_shortest_length():
     assert encode_text("IETF").hex() == "6449455446"
     assert encode_bytes(bytes([1, 2, 3, 4])).hex() == "4401020304"
     assert encode_bytes(bytes(24))[:2].hex() == "5818"

@@ -1,4 +1,4 @@
-"""Fp12 by what holds in every field, in those of both curves."""
+"""Fp12 by the laws of all fields, for both curves."""
 
 import pytest
 from hypothesis import given
@@ -26,20 +26,20 @@ def elements(draw, count):
 
 
 @given(elements(3))
-def test_the_product_is_associative_and_commutative(drawn):
+def test_product_is_associative_and_commutative(drawn):
     field, one, other, third = drawn
     product = field.multiply(field.multiply(one, other), third)
     assert product == field.multiply(one, field.multiply(third, other))
 
 
 @given(elements(1))
-def test_every_element_but_zero_has_an_inverse(drawn):
+def test_all_elements_except_zero_have_an_inverse(drawn):
     field, one = drawn
     assert field.multiply(one, field.inverse(one)) == (ZERO if one == ZERO else ONE)
 
 
 @pytest.mark.parametrize(("prime", "a"), [(BLS12381_PRIME, 1), (BN254_PRIME, 9)])
-def test_the_square_of_u_is_minus_one_and_the_sixth_power_of_w_is_a_and_u(prime, a):
+def test_u_squared_and_w_to_the_sixth_have_expected_values(prime, a):
     field = ExtensionField(prime, a)
     u = field.from_powers([0, 1, *[0] * 10])
     assert field.multiply(u, u) == (prime - 1, *ZERO[1:])
@@ -47,7 +47,7 @@ def test_the_square_of_u_is_minus_one_and_the_sixth_power_of_w_is_a_and_u(prime,
 
 
 @given(elements(2))
-def test_frobenius_respects_products_and_has_the_order_twelve(drawn):
+def test_frobenius_respects_products_and_has_order_twelve(drawn):
     field, one, other = drawn
     product = field.frobenius(field.multiply(one, other))
     assert product == field.multiply(field.frobenius(one), field.frobenius(other))
@@ -56,13 +56,13 @@ def test_frobenius_respects_products_and_has_the_order_twelve(drawn):
 
 
 @given(elements(1))
-def test_coefficients_can_be_taken_out_and_put_back(drawn):
+def test_coefficients_round_trip(drawn):
     field, one = drawn
     powers = field.to_powers(one)
     assert field.from_powers(powers) == one
     assert from_tower_order(to_tower_order(powers)) == powers
 
 
-def test_arkworks_has_the_even_powers_of_w_first():
+def test_arkworks_order_has_even_powers_of_w_first():
     powers = [number for power in range(6) for number in (power, power)]
     assert to_tower_order(powers)[::2] == [0, 2, 4, 1, 3, 5]

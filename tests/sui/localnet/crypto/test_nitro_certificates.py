@@ -62,7 +62,9 @@ class Issuer:
             .not_valid_after(NOW + options["days"] * DAY)
         )
         if options["usage"] is not None:
-            usage = x509.KeyUsage(**{each: each in options["usage"] for each in USAGES})
+            usage = x509.KeyUsage(
+                **{usage_name: usage_name in options["usage"] for usage_name in USAGES}
+            )
             builder = builder.add_extension(usage, critical=True)
         if options["ca"] is not None:
             basic = x509.BasicConstraints(options["ca"], options["path_length"])
@@ -81,21 +83,21 @@ def leaf_of(issuer, **options):
     return issuer.issue("leaf", **{"usage": SIGNS, "ca": None, **options})
 
 
-def test_the_root_is_the_one_whose_fingerprint_aws_publishes():
+def test_root_has_fingerprint_published_by_aws():
     certificate = x509.load_pem_x509_certificate(ROOT)
     assert certificate.fingerprint(SHA256()).hex() == (
         "641a0321a3e244efe456463195d606317ed7cdcc3c1756e09893f3c68f79bb5b"
     )
 
 
-def test_a_chain_from_the_root_to_a_key_that_signs():
+def test_chain_from_root_to_signing_key_is_valid():
     middle = ISSUED.issue("middle")
     assert accepts(leaf_of(middle), middle, ISSUED)
     assert accepts(leaf_of(middle, ca=False), middle, ISSUED)
     assert accepts(leaf_of(ISSUED), ISSUED)
 
 
-def test_a_key_that_issues_is_no_leaf():
+def test_ca_key_is_not_a_leaf():
     assert not accepts(leaf_of(ISSUED, ca=True), ISSUED)
     assert not accepts(leaf_of(ISSUED, usage=ISSUES), ISSUED)
     assert not accepts(leaf_of(ISSUED, usage=None), ISSUED)
@@ -104,19 +106,19 @@ def test_a_key_that_issues_is_no_leaf():
 @pytest.mark.parametrize(
     "options", [{"usage": SIGNS}, {"usage": None}, {"ca": False}, {"ca": None}, {"critical": False}]
 )
-def test_a_key_that_may_not_issue_is_no_issuer(options):
+def test_key_without_ca_rights_is_not_an_issuer(options):
     middle = ISSUED.issue("middle", **options)
     assert not accepts(leaf_of(middle), middle, ISSUED)
 
 
-def test_an_issuer_says_how_many_may_follow():
+def test_issuer_limits_path_length():
     for path_length, is_accepted in ((0, False), (1, True)):
         upper = ISSUED.issue("upper", path_length=path_length)
         lower = upper.issue("lower", path_length=0)
         assert accepts(leaf_of(lower), lower, upper, ISSUED) is is_accepted
 
 
-def test_every_certificate_has_its_time():
+def test_certificates_are_checked_for_their_validity_period():
     middle = ISSUED.issue("middle", days=3)
     leaf = leaf_of(middle, days=2)
     assert accepts(leaf, middle, ISSUED, now=NOW + 2 * DAY)
@@ -126,7 +128,7 @@ def test_every_certificate_has_its_time():
     assert not accepts(leaf_of(short, days=3), short, ISSUED, now=NOW + 2 * DAY)
 
 
-def test_a_certificate_is_issued_by_the_next():
+def test_certificate_must_be_issued_by_the_next():
     middle, other = ISSUED.issue("middle"), ISSUED.issue("other")
     impostor = Issuer.root().issue("middle")
     assert not accepts(leaf_of(middle), other, ISSUED)

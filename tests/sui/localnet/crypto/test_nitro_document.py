@@ -1,4 +1,4 @@
-"""What a document of an enclave has to be, by the limits of `nitro_attestation.rs`."""
+"""The requirements for an enclave's document, by the limits of `nitro_attestation.rs`."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def head(kind, number):
 
 
 def cbor(value):
-    """The CBOR of a value; a map may be a tuple of pairs."""
+    """Return the CBOR of a value; a map may be a tuple of pairs."""
     if isinstance(value, int):
         return head(0, value) if value >= 0 else head(1, -1 - value)
     if isinstance(value, bytes):
@@ -25,7 +25,7 @@ def cbor(value):
     if isinstance(value, list):
         return head(4, len(value)) + b"".join(map(cbor, value))
     pairs = value.items() if isinstance(value, dict) else value
-    return head(5, len(pairs)) + b"".join(cbor(key) + cbor(each) for key, each in pairs)
+    return head(5, len(pairs)) + b"".join(cbor(key) + cbor(item) for key, item in pairs)
 
 
 DOCUMENT = {
@@ -48,13 +48,13 @@ def registers(*pairs):
     return parse(pcrs=pairs).document.registers
 
 
-def test_a_document_of_what_there_must_be():
+def test_document_with_required_fields_is_accepted():
     document = parse().document
     assert (document.module_id, document.timestamp, document.chain) == ("i-1", 5, (b"a",))
     assert (document.public_key, document.user_data, document.nonce) == (None, None, None)
 
 
-def test_the_largest_parts_of_a_document():
+def test_document_with_largest_fields_is_accepted():
     document = parse(
         timestamp=2**64 - 1,
         certificate=bytes(1_024),
@@ -67,7 +67,7 @@ def test_the_largest_parts_of_a_document():
 
 
 @pytest.mark.parametrize("name", DOCUMENT)
-def test_each_part_of_a_document_must_be_there(name):
+def test_document_without_a_required_field_is_rejected(name):
     with pytest.raises(MalformedAttestation):
         parse({key: value for key, value in DOCUMENT.items() if key != name})
 
@@ -100,19 +100,19 @@ def test_each_part_of_a_document_must_be_there(name):
         {"pcrs": ((0, bytes(32)), (0, bytes(32)))},
     ],
 )
-def test_documents_that_are_refused(fields):
+def test_invalid_documents_are_rejected(fields):
     with pytest.raises(MalformedAttestation):
         parse(**fields)
 
 
-def test_keys_of_a_document_are_texts_and_distinct():
+def test_document_keys_must_be_distinct_texts():
     pairs = tuple(DOCUMENT.items())
     for further in ((1, 1), ("digest", "SHA384")):
         with pytest.raises(MalformedAttestation):
             parse((*pairs, further))
 
 
-def test_registers_are_shown_that_aws_describes_or_that_are_not_zero():
+def test_registers_are_included_when_described_or_not_zero():
     zero, other = bytes(48), b"\1" * 48
     assert registers((8, zero), (5, zero), (6, other), (31, other), (32, other), (4, other)) == {
         4: other,
@@ -134,12 +134,12 @@ def test_registers_are_shown_that_aws_describes_or_that_are_not_zero():
         {"signature": bytes(95)},
     ],
 )
-def test_signatures_of_another_form_are_refused(form):
+def test_signatures_of_other_form_are_rejected(form):
     with pytest.raises(MalformedAttestation):
         parse(**form)
 
 
-def test_a_payload_has_16383_bytes_at_most():
+def test_payload_has_at_most_16383_bytes():
     filler = 16_383 - len(cbor({**DOCUMENT, "x": bytes(15_000)})) + 15_000
     assert parse(x=bytes(filler)).document.module_id == "i-1"
     with pytest.raises(MalformedAttestation):

@@ -33,7 +33,7 @@ def test_numbers_from_1_on(count):
     assert poseidon.poseidon(range(1, count + 1)) == HASHES[count]
 
 
-def test_the_parameters_of_all_widths_are_those_of_fastcrypto():
+def test_parameters_of_all_widths_match_fastcrypto():
     tables = [poseidon.parameters(width) for width in range(2, 18)]
     constants = chain.from_iterable(chain.from_iterable(table.constants) for table in tables)
     matrices = chain.from_iterable(chain.from_iterable(table.matrix) for table in tables)
@@ -51,7 +51,7 @@ def test_the_parameters_of_all_widths_are_those_of_fastcrypto():
         (33, 15368023340287843142129781602124963668572853984788169144128906033251913623349),
     ],
 )
-def test_more_numbers_than_16_are_hashed_as_a_tree(count, expected):
+def test_more_than_16_numbers_are_hashed_as_a_tree(count, expected):
     assert poseidon_tree(range(count)) == expected
 
 

@@ -1,4 +1,4 @@
-"""Numbers modulo primes, against counting; and the key stream that primes are drawn from."""
+"""Number theory compared with counting, and the key stream from which primes are generated."""
 
 from itertools import islice
 
@@ -15,7 +15,7 @@ from nexus_tools.sui.localnet.crypto.primes import (
 PRIMES = (257, 163, 197, 127)
 
 
-def test_odd_numbers_that_are_prime():
+def test_odd_primes_are_recognized():
     primes = [
         number
         for number in range(3, 2_000, 2)
@@ -24,13 +24,13 @@ def test_odd_numbers_that_are_prime():
     assert [number for number in range(3, 2_000, 2) if is_prime(number)] == primes
 
 
-def test_large_primes_of_mersenne():
+def test_large_mersenne_primes_are_recognized():
     assert is_prime(2**127 - 1)
     assert is_prime(2**521 - 1)
     assert not is_prime(2**523 - 1)
 
 
-def test_products_that_many_bases_take_for_primes():
+def test_pseudoprimes_for_many_bases_are_rejected():
     assert not is_prime(3_215_031_751)  # strong to the bases 2, 3, 5 and 7
     assert not is_prime(341_550_071_728_321)  # to those up to 17
     assert not is_prime((2**61 - 1) * (2**89 - 1))
@@ -49,11 +49,11 @@ def test_squares_have_roots(prime):
     ("number", "modulus", "is_square"),
     [(1, 3, True), (2, 3, False), (30, 59, False), (89, 59, False), (-19, 59, False)],
 )
-def test_symbols_of_jacobi(number, modulus, is_square):
+def test_jacobi_symbols(number, modulus, is_square):
     assert is_square_modulo(number, modulus) is is_square
 
 
-def test_the_key_stream_of_eight_rounds():
+def test_key_stream_of_eight_rounds():
     # draft-strombergson-chacha-test-vectors-01, TC1 with 256 bits and 8 rounds.
     stream = b"".join(islice(chacha_stream(bytes(32), rounds=8), 32))
     assert stream.hex() == (

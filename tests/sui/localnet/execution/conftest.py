@@ -82,7 +82,7 @@ FRAMEWORK = tuple(_framework_packages())
 
 
 class DictStore:
-    """Objects by id; `versions` has what was."""
+    """Objects by ID; `versions` contains all versions."""
 
     def __init__(self, objects):
         self.live = {value.id: value for value in objects}
@@ -106,7 +106,7 @@ class DictStore:
 
 
 class World:
-    """A store, an executor, and short ways to make and run transactions."""
+    """A store, an executor, and shortcuts to build and run transactions."""
 
     SUI, ALICE, BOB, GENESIS = SUI, ALICE, BOB, GENESIS
     probe_modules = PROBE_MODULES
@@ -123,7 +123,7 @@ class World:
     # --- Objects
 
     def coin(self, owner, balance, tag=GAS_COIN, rebate=988_000):
-        """An owned coin whose id is made up."""
+        """Add an owned coin with an invented ID."""
         self.coins += 1
         object_id = Address(blake2b256(b"coin", self.coins.to_bytes(8, "big")))
         contents = bytes(object_id) + balance.to_bytes(8, "little")
@@ -135,7 +135,7 @@ class World:
         return int.from_bytes(self.store.get(object_id).data.contents[32:40], "little")
 
     def value(self, object_id):
-        """The u64 after the id: of a `Thing`, a `Box`, a `Clock`."""
+        """Return the u64 after the ID of a `Thing`, a `Box` or a `Clock`."""
         return self.balance(object_id)
 
     def argument(self, object_id, *, mutable=True):
@@ -150,11 +150,11 @@ class World:
         return ReceivingObject(self.store.get(object_id).reference())
 
     def tag(self, name, *params):
-        """A type of the probe package, by the package that defined it."""
+        """Return a type of the probe package, by the package that defined it."""
         return StructTag(self.package, "probe", name, tuple(params))
 
     def things(self):
-        """The ids of all live `Thing`s."""
+        """Return the IDs of all live `Thing`s."""
         return [
             value.id
             for value in self.store.live.values()
@@ -184,19 +184,19 @@ class World:
         return result
 
     def fail(self, kind, **options):
-        """The kind of the error, what it carries, and the command."""
+        """Return the kind of the error, its data, and the command."""
         status = self.run(kind, **options).effects.status
         assert status != Success()
         return status.error.kind, status.error.data, status.command
 
     def fail_argument(self, kind, **options):
-        """The argument error, and the command."""
+        """Return the argument error and the command."""
         error, data, command = self.fail(kind, **options)
         assert error is ErrorKind.COMMAND_ARGUMENT_ERROR
         return data, command
 
     def returned(self, kind, mode=Mode.SIMULATE, **options):
-        """The BCS bytes that the last command returns in a simulation."""
+        """Return the BCS bytes that the last command returns in a simulation."""
         result = self.execute(self.data(kind, **options), mode)
         assert result.effects.status == Success(), (result.effects.status, result.failure)
         return [data for _, data in result.command_results[-1].return_values]
@@ -204,19 +204,19 @@ class World:
     # --- Packages
 
     def publish(self, modules, dependencies=STDLIB_AND_SUI, **options):
-        """Publish a package and keep its cap; gives the package object and the result."""
+        """Publish a package and keep its cap. Return the package object and the result."""
         builder = self.publishing(TransactionBuilder(), modules, dependencies)
         result = self.succeed(builder, **options)
         package = next(v for v in result.written.values() if isinstance(v.data, MovePackage))
         return package, result
 
     def publishing(self, builder, modules, dependencies=STDLIB_AND_SUI):
-        """Let a transaction publish a package, and keep its cap."""
+        """Add commands that publish a package and keep its cap."""
         builder.transfer_objects([builder.publish(modules, dependencies)], ALICE)
         return builder
 
     def publish_probe(self):
-        """Publish the probe: `package` is its id, `box` its shared object."""
+        """Publish the probe: `package` is its ID, `box` its shared object."""
         package, result = self.publish([PROBE_MODULES["probe"]])
         self.package = package.id
         self.box = next(v.id for v in result.written.values() if isinstance(v.owner, Shared))
@@ -226,11 +226,11 @@ class World:
         return self.publish(_registry_modules())
 
     def call(self, builder, function, arguments=(), type_arguments=()):
-        """A call of the probe package."""
+        """Add a call of the probe package."""
         return builder.move_call(self.package, "probe", function, arguments, type_arguments)
 
     def new_thing(self, value=7, owner=ALICE):
-        """A `Thing` of an address."""
+        """Create a `Thing` for an address."""
         builder = TransactionBuilder()
         thing = self.call(builder, "new_thing", [builder.u64(value)])
         builder.transfer_objects([thing], owner)
@@ -247,7 +247,7 @@ def world():
 
 @pytest.fixture
 def probed():
-    """A world where the probe package is published."""
+    """Return a world in which the probe package is published."""
     world = World()
     world.publish_probe()
     return world
@@ -255,5 +255,5 @@ def probed():
 
 @pytest.fixture
 def build():
-    """An empty transaction builder."""
+    """Return an empty transaction builder."""
     return TransactionBuilder()

@@ -1,6 +1,6 @@
-"""Every kind of `ExecutionFailureStatus` by a transaction that ends with it, or why none is here.
+"""Every kind of `ExecutionFailureStatus` with a transaction, or the reason why there is none.
 
-What the errors carry, and in which command, is what Sui's own node says.
+The data of the errors and the failing commands are those of Sui's own node.
 """
 
 import pytest
@@ -56,11 +56,11 @@ NOT_BROUGHT_ABOUT = {
 
 def _cap(world):
     live = world.store.live.values()
-    return next(each.id for each in live if each.type and each.type.name == "UpgradeCap")
+    return next(item.id for item in live if item.type and item.type.name == "UpgradeCap")
 
 
 def _upgrade(world, modules, build, *, dependencies=DEPENDENCIES):
-    """An upgrade of the probe to other modules."""
+    """Upgrade the probe to other modules."""
     cap = build.resolved(world.argument(_cap(world)))
     digest = build.pure(byte_vector, package_digest(modules, dependencies))
     ticket = build.move_call(
@@ -72,7 +72,7 @@ def _upgrade(world, modules, build, *, dependencies=DEPENDENCIES):
 
 
 def _upgraded(world, name):
-    """The id of the probe's next version."""
+    """Return the ID of the probe's next version."""
     result = world.succeed(_upgrade(world, (world.probe_modules[name],), TransactionBuilder()))
     written = result.written.values()
     return next(value.id for value in written if isinstance(value.data, MovePackage))
@@ -170,7 +170,7 @@ def invalid_linkage(world, build):
 
 
 def _module(name, *named):
-    """A module that names others, and is empty otherwise."""
+    """Return an empty module that names others."""
     own = (ModuleHandle(0, 0),)
     known = ("version", "flavor", "self_handle", "module_handles", "identifiers", "addresses")
     return serialize(
@@ -194,7 +194,7 @@ def dependency_downgrade(world, build):
     world.publishing(build, modules, [*DEPENDENCIES, world.package, middle.id])
 
 
-# Kind -> (what makes it, what it carries, its command).
+# Kind -> (function that causes it, its data, its command).
 CASES = {
     ErrorKind.INSUFFICIENT_GAS: (insufficient_gas, None, 0),
     ErrorKind.FEATURE_NOT_YET_SUPPORTED: (feature_not_yet_supported, None, 1),
@@ -239,7 +239,7 @@ CASES = {
     ErrorKind.INVALID_LINKAGE: (invalid_linkage, None, 0),
 }
 
-# Kinds whose data are places or sizes: tests below.
+# Kinds whose data are locations or sizes have tests below.
 PLACED = {
     ErrorKind.MOVE_ABORT,
     ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR,
@@ -249,13 +249,13 @@ PLACED = {
 }
 
 
-def test_every_kind_is_brought_about_or_accounted_for():
+def test_every_error_kind_is_produced_or_listed_as_exception():
     kinds = [*CASES, *PLACED, *NOT_BROUGHT_ABOUT]
     assert sorted(kinds) == list(ErrorKind)
 
 
 @pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
-def test_a_transaction_ends_with_the_error(probed, build, kind):
+def test_transaction_ends_with_the_error(probed, build, kind):
     fail, data, command = CASES[kind]
     fail(probed, build)
     assert probed.fail(build, budget=SUI_PAYMENT) == (kind, data, command)
@@ -265,7 +265,7 @@ def test_a_transaction_ends_with_the_error(probed, build, kind):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_an_abort_names_the_version_of_the_package_that_was_called(probed, build, version):
+def test_abort_names_the_called_package_version(probed, build, version):
     package = probed.package if version == 1 else _upgraded(probed, "compatible")
     build.move_call(package, "probe", "nothing")
     build.move_call(package, "probe", "fail", [build.u64(3)])
@@ -276,7 +276,7 @@ def test_an_abort_names_the_version_of_the_package_that_was_called(probed, build
     assert (location.function_name, location.instruction) == ("fail", 1)  # MoveLoc, Abort
 
 
-def test_an_arithmetic_error_names_the_first_version(probed, build):
+def test_arithmetic_error_names_the_first_version(probed, build):
     package = _upgraded(probed, "compatible")
     build.move_call(package, "probe", "overflow", [build.u64(MAX_U64)])
     kind, location, _ = probed.fail(build)
@@ -285,9 +285,7 @@ def test_an_arithmetic_error_names_the_first_version(probed, build):
 
 
 @pytest.mark.parametrize(("version", "constant"), [(1, "1"), (2, "2")])
-def test_a_clever_error_is_read_with_the_constants_of_that_version(
-    probed, build, version, constant
-):
+def test_clever_error_uses_the_constants_of_that_version(probed, build, version, constant):
     """The constant `VERSION`, the first of the pool, is 1 in one version and 2 in the other."""
     package = probed.package if version == 1 else _upgraded(probed, "compatible")
     line, name, value = 33, 1, 0
@@ -303,7 +301,7 @@ def test_a_clever_error_is_read_with_the_constants_of_that_version(
     ("function", "count", "place"),
     [("emit", 1_025, ("event", "emit")), ("keep_ids", 2_049, ("tx_context", "fresh_id"))],
 )
-def test_a_limit_is_exceeded_in_the_native_function(probed, build, function, count, place):
+def test_native_function_exceeds_a_limit(probed, build, function, count, place):
     probed.call(build, function, [build.u64(count)])
     result = probed.run(build, budget=SUI_PAYMENT)
     status = result.effects.status
@@ -317,7 +315,7 @@ def test_a_limit_is_exceeded_in_the_native_function(probed, build, function, cou
 # --- Sizes
 
 
-def test_a_package_has_at_most_100_kib(world, build):
+def test_package_has_at_most_100_kib(world, build):
     probe = world.probe_modules["probe"]
     names = [f"mod{number:02}" for number in range(110_000 // len(probe))]
     modules = [
@@ -330,7 +328,7 @@ def test_a_package_has_at_most_100_kib(world, build):
     assert size > sum(map(len, modules))
 
 
-def test_all_that_is_written_has_at_most_5_mb(probed, build):
+def test_written_objects_have_at_most_5_mb(probed, build):
     for _ in range(20):
         probed.call(build, "big_object", [build.u64(7_900)])
     kind, (size, limit), command = probed.fail(build, budget=SUI_PAYMENT)
@@ -338,7 +336,7 @@ def test_all_that_is_written_has_at_most_5_mb(probed, build):
     assert size > 20 * 7_900 * 32
 
 
-def test_the_effects_have_an_estimated_size_of_at_most_512_kib(probed, build):
+def test_estimated_effects_have_at_most_512_kib(probed, build):
     parent = probed.new_thing()
     fields = TransactionBuilder()
     argument = fields.resolved(probed.argument(parent))
@@ -366,19 +364,19 @@ def test_arguments_are_located_before_they_are_typed(probed, build):
     assert probed.fail_argument(build) == (wrong, 0)
 
 
-def test_arguments_are_typed_before_the_function_is_found_private(probed, build):
+def test_arguments_are_typed_before_visibility_is_checked(probed, build):
     probed.call(build, "words", [build.gas])
     wrong = CommandArgumentError(0, ArgumentErrorKind.TYPE_MISMATCH)
     assert probed.fail_argument(build) == (wrong, 0)
 
 
-def test_the_gas_coin_is_not_for_merging_even_if_it_is_borrowed(probed, build):
+def test_borrowed_gas_coin_cannot_be_merged(probed, build):
     build.merge_coins(build.gas, [build.gas])
     wrong = CommandArgumentError(1, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)
     assert probed.fail_argument(build) == (wrong, 0)
 
 
-def test_a_ticket_has_a_value_of_each_type_that_it_is_used_as(probed, build):
+def test_ticket_has_a_separate_value_for_each_type(probed, build):
     parent = probed.new_thing()
     child = probed.new_thing(owner=parent)
     ticket = build.resolved(probed.receiving(child))
@@ -390,7 +388,7 @@ def test_a_ticket_has_a_value_of_each_type_that_it_is_used_as(probed, build):
     probed.succeed(build)
 
 
-def test_a_value_that_was_copied_while_it_was_borrowed_is_left_over(probed, build):
+def test_value_copied_while_borrowed_remains_unused(probed, build):
     value = probed.call(build, "stubborn")
     probed.call(build, "take_stubborn", [value])
     probed.call(build, "look_at_stubborn", [value])

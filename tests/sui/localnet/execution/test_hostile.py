@@ -1,4 +1,4 @@
-"""Transactions that nobody means well with end as refusals or effects, never as Python errors."""
+"""Malicious transactions end as refusals or effects, never as Python errors."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

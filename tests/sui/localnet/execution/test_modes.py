@@ -1,4 +1,4 @@
-"""Simulating and inspecting: results of commands, made-up payment, checks that are left out."""
+"""Simulation and inspection: results of commands, mock payment, omitted checks."""
 
 import pytest
 
@@ -18,19 +18,19 @@ def simulate(world, builder, mode=Mode.SIMULATE, **options):
     return result
 
 
-def test_a_simulation_has_the_effects_that_the_transaction_will_have(world, build):
+def test_simulation_has_the_effects_of_the_transaction(world, build):
     part = build.split_coins(build.gas, [5])
     build.transfer_objects([part[0]], world.BOB)
     simulated = simulate(world, build)
     assert world.run(build).effects == simulated.effects
 
 
-def test_a_committed_transaction_reports_no_results(probed, build):
+def test_committed_transaction_reports_no_results(probed, build):
     probed.call(build, "code_of_version")
     assert probed.run(build).command_results == ()
 
 
-def test_a_simulation_reports_results_and_changed_arguments(probed, build):
+def test_simulation_reports_results_and_changed_arguments(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing(7)))
     probed.call(build, "set", [thing, build.u64(8)])
     probed.call(build, "value", [thing])
@@ -42,7 +42,7 @@ def test_a_simulation_reports_results_and_changed_arguments(probed, build):
     assert second.mutated_by_reference == ()
 
 
-def test_a_simulation_needs_no_payment(world, build):
+def test_simulation_needs_no_payment(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 5)))
     build.transfer_objects([coin], world.BOB)
     effects = simulate(world, build, payment=(), budget=0, price=0).effects
@@ -51,21 +51,21 @@ def test_a_simulation_needs_no_payment(world, build):
     assert effects.gas_used.computation_cost == 1_000_000
 
 
-def test_a_made_up_coin_belongs_to_the_payer(world, build):
+def test_mock_coin_belongs_to_the_payer(world, build):
     coins = build.split_coins(build.gas, [1, 2])
     build.transfer_objects(coins, world.BOB)
     result = simulate(world, build, Mode.INSPECT, payment=(), budget=0, price=0)
     assert result.written[MOCK_COIN_ID].owner == AddressOwner(world.ALICE)
 
 
-def test_a_simulation_checks_owners(world, build):
+def test_simulation_checks_owners(world, build):
     coin = build.resolved(world.argument(world.coin(world.BOB, 5)))
     build.transfer_objects([coin], world.ALICE)
     with pytest.raises(TransactionRefused):
         simulate(world, build)
 
 
-def test_a_failed_simulation_has_the_results_before_the_failure(probed, build):
+def test_failed_simulation_has_the_results_before_the_failure(probed, build):
     probed.call(build, "code_of_version")
     probed.call(build, "fail", [build.u64(1)])
     result = simulate(probed, build)
@@ -73,38 +73,38 @@ def test_a_failed_simulation_has_the_results_before_the_failure(probed, build):
     assert "abort 1" in result.failure
 
 
-def test_an_inspection_uses_anybodys_objects(probed, build):
+def test_inspection_uses_objects_of_any_owner(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing(5, owner=probed.BOB)))
     probed.call(build, "value", [thing])
     result = simulate(probed, build, Mode.INSPECT, payment=(), budget=0, price=0)
     assert result.command_results[0].return_values == ((Primitive.U64, u64.encode(5)),)
 
 
-def test_an_inspection_calls_private_functions(probed, build):
+def test_inspection_calls_private_functions(probed, build):
     probed.call(build, "hidden")
     result = simulate(probed, build, Mode.INSPECT, payment=(), budget=0, price=0)
     assert result.command_results[0].return_values == ((Primitive.U64, u64.encode(42)),)
 
 
-def test_an_inspection_shows_what_a_returned_reference_refers_to(probed, build):
+def test_inspection_shows_the_target_of_a_returned_reference(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing(5)))
     probed.call(build, "borrow_value", [thing])
     result = simulate(probed, build, Mode.INSPECT)
     assert result.command_results[0].return_values == ((Primitive.U64, u64.encode(5)),)
 
 
-def test_an_inspection_leaves_results_unused(probed, build):
+def test_inspection_allows_unused_results(probed, build):
     probed.call(build, "new_thing", [build.u64(1)])
     assert simulate(probed, build, Mode.INSPECT).effects.status == Success()
 
 
-def test_an_inspection_makes_structs_of_bytes(probed, build):
+def test_inspection_creates_structs_from_bytes(probed, build):
     probed.call(build, "eat", [build.u64(17)])
     result = simulate(probed, build, Mode.INSPECT)
     assert result.command_results[0].return_values == ((Primitive.U64, u64.encode(17)),)
 
 
-def test_an_inspection_is_paid_with_less_than_the_budget(world, build):
+def test_inspection_is_paid_with_less_than_the_budget(world, build):
     coin = world.coin(world.ALICE, 5_000_000)
     build.split_coins(build.gas, [0])
     result = simulate(world, build, Mode.INSPECT, payment=(coin,), budget=world.SUI)
@@ -112,7 +112,7 @@ def test_an_inspection_is_paid_with_less_than_the_budget(world, build):
     assert result.written[coin].type == GAS_COIN
 
 
-def test_an_inspection_may_name_an_old_version_of_an_object(probed, build):
+def test_inspection_may_name_an_old_version_of_an_object(probed, build):
     thing = probed.new_thing(7)
     old = probed.argument(thing)
     change = TransactionBuilder()
@@ -123,7 +123,7 @@ def test_an_inspection_may_name_an_old_version_of_an_object(probed, build):
     assert result.command_results[0].return_values == ((Primitive.U64, u64.encode(7)),)
 
 
-def test_an_inspection_may_not_change_what_is_only_read(probed, build):
+def test_inspection_cannot_change_read_only_objects(probed, build):
     box = build.resolved(probed.argument(probed.box, mutable=False))
     probed.call(build, "bump", [box])
     error = simulate(probed, build, Mode.INSPECT).effects.status.error

@@ -1,4 +1,4 @@
-"""What becomes of objects: shared, frozen, wrapped, deleted, sent to each other, dynamic fields."""
+"""The fate of objects: shared, frozen, wrapped, deleted, sent to objects, dynamic fields."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def call(world, function, *objects, values=(), **options):
 # --- Sharing and freezing
 
 
-def test_a_created_shared_object_is_shared_at_the_transactions_version(probed, build):
+def test_new_shared_object_has_the_transactions_version(probed, build):
     thing = probed.call(build, "new_thing", [build.u64(1)])
     probed.call(build, "share_thing", [thing])
     result = probed.succeed(build)
@@ -49,7 +49,7 @@ def test_a_created_shared_object_is_shared_at_the_transactions_version(probed, b
     assert (shared.owner, shared.version) == (Shared(version), version)
 
 
-def test_an_object_that_is_not_new_cannot_be_shared(probed):
+def test_existing_object_cannot_be_shared(probed):
     thing = probed.new_thing()
     status = call(probed, "share_thing", thing).effects.status
     assert status.error.kind is ErrorKind.MOVE_ABORT
@@ -58,7 +58,7 @@ def test_an_object_that_is_not_new_cannot_be_shared(probed):
     assert status.error.data.code == 0
 
 
-def test_a_shared_object_keeps_its_initial_version(probed):
+def test_shared_object_keeps_its_initial_version(probed):
     before = probed.store.get(probed.box).owner
     result = call(probed, "bump", probed.box)
     after = probed.store.get(probed.box)
@@ -67,7 +67,7 @@ def test_a_shared_object_keeps_its_initial_version(probed):
     assert probed.value(probed.box) == 1
 
 
-def test_a_shared_object_that_is_only_read_is_reported_as_unchanged(probed, build):
+def test_read_only_shared_object_is_reported_as_unchanged(probed, build):
     box = probed.store.get(probed.box)
     probed.call(build, "count", [build.resolved(probed.argument(probed.box, mutable=False))])
     effects = probed.succeed(build).effects
@@ -78,25 +78,25 @@ def test_a_shared_object_that_is_only_read_is_reported_as_unchanged(probed, buil
     assert box.previous_transaction in effects.dependencies
 
 
-def test_a_shared_object_is_deleted_by_value(probed):
+def test_shared_object_is_deleted_by_value(probed):
     result = call(probed, "delete_box", probed.box)
     assert change_of(result, probed.box).operation is IdOperation.DELETED
     assert probed.store.get(probed.box) is None
 
 
-def test_a_shared_object_is_shared_again_at_its_initial_version(probed):
+def test_shared_object_is_shared_again_at_its_initial_version(probed):
     before = probed.store.get(probed.box).owner
     call(probed, "reshare_box", probed.box)
     assert probed.store.get(probed.box).owner == before
 
 
-def test_a_shared_object_cannot_be_frozen(probed):
+def test_shared_object_cannot_be_frozen(probed):
     status = call(probed, "freeze_box", probed.box).effects.status
     assert status.error.kind is ErrorKind.SHARED_OBJECT_OPERATION_NOT_ALLOWED
     assert status.command is None
 
 
-def test_a_frozen_object_is_read_by_everyone_and_changed_by_nobody(probed, build):
+def test_frozen_object_can_be_read_but_not_changed(probed, build):
     thing = probed.new_thing(4)
     call(probed, "freeze_thing", thing)
     assert probed.store.get(thing).owner == Immutable()
@@ -109,7 +109,7 @@ def test_a_frozen_object_is_read_by_everyone_and_changed_by_nobody(probed, build
     assert status.error.data == wrong
 
 
-def test_a_party_object_belongs_to_an_address_under_consensus(probed, build):
+def test_party_object_belongs_to_an_address_under_consensus(probed, build):
     thing = probed.call(build, "new_thing", [build.u64(1)])
     probed.call(build, "party_thing", [thing, build.address(probed.ALICE)])
     result = probed.succeed(build)
@@ -136,7 +136,7 @@ def wrap(world, thing):
     )
 
 
-def test_a_wrapped_object_is_gone_but_its_id_is_not_deleted(probed):
+def test_wrapped_object_is_removed_but_not_deleted(probed):
     thing = probed.new_thing()
     before = probed.store.get(thing)
     result, wrapper = wrap(probed, thing)
@@ -147,7 +147,7 @@ def test_a_wrapped_object_is_gone_but_its_id_is_not_deleted(probed):
     assert change_of(result, wrapper).operation is IdOperation.CREATED
 
 
-def test_an_unwrapped_object_appears_without_being_created(probed, build):
+def test_unwrapped_object_appears_without_being_created(probed, build):
     thing = probed.new_thing()
     _, wrapper = wrap(probed, thing)
     inner = probed.call(build, "unwrap", [build.resolved(probed.argument(wrapper))])
@@ -159,7 +159,7 @@ def test_an_unwrapped_object_appears_without_being_created(probed, build):
     assert change_of(result, wrapper).operation is IdOperation.DELETED
 
 
-def test_an_object_that_is_unwrapped_and_deleted_shows_as_deleted(probed, build):
+def test_object_unwrapped_and_deleted_is_shown_as_deleted(probed, build):
     thing = probed.new_thing()
     _, wrapper = wrap(probed, thing)
     inner = probed.call(build, "unwrap", [build.resolved(probed.argument(wrapper))])
@@ -169,7 +169,7 @@ def test_an_object_that_is_unwrapped_and_deleted_shows_as_deleted(probed, build)
     assert change.operation is IdOperation.DELETED
 
 
-def test_an_object_that_is_created_and_deleted_leaves_no_trace(probed, build):
+def test_object_created_and_deleted_is_not_in_the_effects(probed, build):
     thing = probed.call(build, "new_thing", [build.u64(1)])
     probed.call(build, "destroy", [thing])
     result = probed.succeed(build)
@@ -179,7 +179,7 @@ def test_an_object_that_is_created_and_deleted_leaves_no_trace(probed, build):
 # --- Dynamic fields
 
 
-def test_a_dynamic_field_is_an_object_of_its_parent(probed):
+def test_dynamic_field_is_an_object_of_its_parent(probed):
     thing = probed.new_thing()
     result = call(probed, "add_field", thing, values=(3, 77))
     field_id = dynamic_field_id(thing, U64_TYPE, u64.encode(3))
@@ -190,7 +190,7 @@ def test_a_dynamic_field_is_an_object_of_its_parent(probed):
     assert change_of(result, field_id).operation is IdOperation.CREATED
 
 
-def test_a_field_is_read_without_being_changed(probed, build):
+def test_field_is_read_without_a_change(probed, build):
     thing = probed.new_thing()
     call(probed, "add_field", thing, values=(3, 77))
     argument = build.resolved(probed.argument(thing))
@@ -200,7 +200,7 @@ def test_a_field_is_read_without_being_changed(probed, build):
     assert set(result.written) == {thing, probed.gas}
 
 
-def test_a_changed_field_gets_the_transactions_version(probed):
+def test_changed_field_gets_the_transactions_version(probed):
     thing = probed.new_thing()
     call(probed, "add_field", thing, values=(3, 77))
     result = call(probed, "set_field", thing, values=(3, 78))
@@ -209,14 +209,14 @@ def test_a_changed_field_gets_the_transactions_version(probed):
     assert isinstance(change_of(result, field_id).input, InputState)
 
 
-def test_a_field_that_is_written_with_the_value_it_had_is_unchanged(probed):
+def test_field_written_with_its_old_value_is_unchanged(probed):
     thing = probed.new_thing()
     call(probed, "add_field", thing, values=(3, 77))
     result = call(probed, "set_field", thing, values=(3, 77))
     assert set(result.written) == {thing, probed.gas}
 
 
-def test_a_removed_field_is_deleted(probed, build):
+def test_removed_field_is_deleted(probed, build):
     thing = probed.new_thing()
     call(probed, "add_field", thing, values=(3, 77))
     argument = build.resolved(probed.argument(thing))
@@ -227,7 +227,7 @@ def test_a_removed_field_is_deleted(probed, build):
     assert field_id in result.removed
 
 
-def test_a_field_that_is_removed_and_added_again_is_changed(probed, build):
+def test_field_removed_and_added_again_is_changed(probed, build):
     thing = probed.new_thing()
     call(probed, "add_field", thing, values=(3, 77))
     argument = build.resolved(probed.argument(thing))
@@ -243,8 +243,8 @@ def test_a_field_that_is_removed_and_added_again_is_changed(probed, build):
 @pytest.mark.parametrize(
     ("function", "values", "code"),
     [
-        ("add_field", (3, 1), 0),  # there is one
-        ("set_field", (4, 1), 1),  # there is none
+        ("add_field", (3, 1), 0),  # it exists
+        ("set_field", (4, 1), 1),  # it does not exist
         ("remove_field", (4,), 1),
         ("field_as_bool", (3,), 2),  # of another type
     ],
@@ -257,7 +257,7 @@ def test_wrong_uses_of_fields_abort(probed, function, values, code):
     assert error.data.location.module == "dynamic_field"
 
 
-def test_an_object_in_a_field_keeps_its_id(probed, build):
+def test_object_in_a_field_keeps_its_id(probed, build):
     parent, child = probed.new_thing(1), probed.new_thing(2)
     arguments = [build.resolved(probed.argument(value)) for value in (parent, child)]
     probed.call(build, "add_object_field", [arguments[0], build.u64(5), arguments[1]])
@@ -277,7 +277,7 @@ def test_an_object_in_a_field_keeps_its_id(probed, build):
 # --- Receiving
 
 
-def test_an_object_that_was_sent_to_an_object_is_received(probed, build):
+def test_object_sent_to_an_object_is_received(probed, build):
     parent = probed.new_thing(1)
     child = probed.new_thing(2, owner=parent)
     maker = probed.store.get(child).previous_transaction
@@ -291,7 +291,7 @@ def test_an_object_that_was_sent_to_an_object_is_received(probed, build):
     assert maker in result.effects.dependencies
 
 
-def test_an_object_of_somebody_else_is_not_received(probed, build):
+def test_object_of_another_owner_cannot_be_received(probed, build):
     parent, other = probed.new_thing(1), probed.new_thing(2)
     arguments = [build.resolved(probed.argument(parent)), build.resolved(probed.receiving(other))]
     build.transfer_objects([probed.call(build, "receive", arguments)], probed.ALICE)
@@ -300,7 +300,7 @@ def test_an_object_of_somebody_else_is_not_received(probed, build):
     assert abort.location.function_name == "receive_impl"
 
 
-def test_a_ticket_may_be_left_unused(probed, build):
+def test_ticket_may_be_unused(probed, build):
     parent = probed.new_thing(1)
     child = probed.new_thing(2, owner=parent)
     build.resolved(probed.receiving(child))
@@ -309,7 +309,7 @@ def test_a_ticket_may_be_left_unused(probed, build):
     assert probed.store.get(child).owner == AddressOwner(parent)
 
 
-def test_a_ticket_is_no_object(probed, build):
+def test_ticket_is_not_an_object(probed, build):
     child = probed.new_thing(2, owner=probed.new_thing(1))
     probed.call(build, "destroy", [build.resolved(probed.receiving(child))])
     wrong = CommandArgumentError(0, ArgumentErrorKind.TYPE_MISMATCH)

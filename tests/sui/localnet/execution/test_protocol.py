@@ -13,7 +13,7 @@ from nexus_tools.sui.types.transaction import GasData
     ("version", "rate", "per_kb"),
     [(105, 9_900, None), (137, 9_900, None), (138, 9_999, None), (139, 9_999, 150)],
 )
-def test_a_version_has_what_it_changes_and_what_was_there_before(version, rate, per_kb):
+def test_version_has_its_own_changes_and_earlier_values(version, rate, per_kb):
     rules = protocol_rules(version)
     assert rules.version == version
     assert rules.storage_rebate_rate == rate
@@ -21,14 +21,14 @@ def test_a_version_has_what_it_changes_and_what_was_there_before(version, rate, 
 
 
 @pytest.mark.parametrize("version", [0, 104, 141, 1_000])
-def test_a_version_that_is_not_known_is_refused_with_those_that_are(version):
-    with pytest.raises(UsageError, match="known are 105 to 140") as caught:
+def test_unknown_version_is_refused_with_the_known_range(version):
+    with pytest.raises(UsageError, match="expected 105 to 140") as caught:
         protocol_rules(version)
     assert caught.value.code == "protocol_version_unknown"
 
 
-def test_from_138_on_a_ten_thousandth_of_a_rebate_stays_with_the_network():
-    # 988 000 is what a coin costs: 98.8 MIST of it are kept.
+def test_version_138_keeps_a_ten_thousandth_of_a_rebate():
+    # A coin costs 988 000 MIST, of which 98.8 MIST are not refunded.
     assert sender_rebate(988_000, protocol_rules(138).storage_rebate_rate) == 987_901
 
 
@@ -53,6 +53,6 @@ def spent_on_package(size, version):
         (102_400, 15_360),
     ],
 )
-def test_from_139_on_reading_a_package_costs_a_hundredth_rounded_up(size, units):
+def test_version_139_charges_a_hundredth_for_package_reads_rounded_up(size, units):
     assert spent_on_package(size, 139) == units
     assert spent_on_package(size, 138) == size * 15

@@ -39,7 +39,7 @@ def prologue(timestamp_ms):
     return system(ConsensusCommitPrologueV4(0, 1, None, timestamp_ms, empty, versions, empty))
 
 
-def test_the_prologue_sets_the_clock_and_nothing_else(world):
+def test_prologue_changes_only_the_clock(world):
     before = world.store.get(CLOCK)
     result = world.execute(prologue(123_456))
     effects = result.effects
@@ -56,21 +56,21 @@ def test_the_prologue_sets_the_clock_and_nothing_else(world):
     assert effects.dependencies == (world.GENESIS,)
 
 
-def test_the_clock_shows_the_new_time_to_later_transactions(world, build):
+def test_clock_shows_the_new_time_to_later_transactions(world, build):
     world.store.commit(world.execute(prologue(123_456)))
     clock = build.object(CLOCK)
     build.move_call(Address.of(2), "clock", "timestamp_ms", [clock])
     assert world.returned(build) == [u64.encode(123_456)]
 
 
-def test_users_do_not_set_the_clock(world, build):
+def test_user_cannot_set_the_clock(world, build):
     clock = build.object(CLOCK)
     build.move_call(Address.of(2), "clock", "consensus_commit_prologue", [clock, build.u64(1)])
     wrong = CommandArgumentError(0, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
     assert world.fail_argument(build) == (wrong, 0)
 
 
-def test_a_simulation_from_address_zero_has_no_more_rights(world, build):
+def test_simulation_from_address_zero_has_no_more_rights(world, build):
     gas = world.coin(ZERO, 9 * world.SUI)
     clock = build.object(CLOCK)
     build.move_call(Address.of(2), "clock", "consensus_commit_prologue", [clock, build.u64(1)])
@@ -80,7 +80,7 @@ def test_a_simulation_from_address_zero_has_no_more_rights(world, build):
     assert status.error.data == wrong
 
 
-def test_genesis_creates_its_objects_at_version_one(world):
+def test_genesis_creates_its_objects_at_version_1(world):
     contents = bytes(range(32)) + u64.encode(10)
     coin = MoveObject(GAS_COIN, has_public_transfer=True, version=1, contents=contents)
     package = world.store.get(Address.of(1)).data
@@ -98,7 +98,7 @@ def test_genesis_creates_its_objects_at_version_one(world):
     assert changes[package.id].output == PackageWrite(1, digest)
 
 
-def test_randomness_is_updated_and_drawn_from(world):
+def test_randomness_is_updated_and_drawn(world):
     world.store.put(_random(world))
     update = RandomnessStateUpdate(3, 0, bytes(range(32)), 1)
     result = world.execute(system(update))
@@ -112,7 +112,7 @@ def test_randomness_is_updated_and_drawn_from(world):
 
 
 def _random(world):
-    """`Random` as the framework's own `create` makes it."""
+    """Create `Random` with the framework's own `create`."""
     from nexus_tools.sui.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
     from nexus_tools.sui.localnet.vm import Context, Meter, Reference
     from nexus_tools.sui.types.object import Object
@@ -139,17 +139,17 @@ def _random(world):
 
 
 @pytest.mark.parametrize("steps", [(), (RandomnessStateCreate(),)])
-def test_the_end_of_an_epoch_has_to_be_a_change_of_epoch(world, steps):
+def test_end_of_epoch_must_be_an_epoch_change(world, steps):
     with pytest.raises(TransactionRefused, match="EndOfEpoch"):
         world.execute(system(EndOfEpoch(steps)))
 
 
-def test_packages_of_the_system_are_not_upgraded_with_an_epoch(world):
+def test_system_packages_are_not_upgraded(world):
     change = ChangeEpoch(1, 105, 0, 0, 0, 0, 5, ((2, (b"",), ()),))
     with pytest.raises(TransactionRefused, match="system packages"):
         world.execute(system(change))
 
 
-def test_system_transactions_are_not_simulated(world):
+def test_system_transactions_cannot_be_simulated(world):
     with pytest.raises(TransactionRefused):
         world.execute(prologue(1), Mode.SIMULATE)

@@ -10,7 +10,7 @@ from nexus_tools.sui.localnet.framework import load_framework, loader
 from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 
-def test_packages_have_as_many_modules_as_the_release():
+def test_packages_have_module_counts_of_release():
     sizes = {address[-1]: len(package.modules) for address, package in load_framework().items()}
     assert sizes == {1: 22, 2: 61, 3: 11}
 
@@ -20,35 +20,35 @@ def test_packages_have_as_many_modules_as_the_release():
 @pytest.mark.parametrize(
     ("address", "size"), [(MOVE_STDLIB, 17_780), (SUI_FRAMEWORK, 88_320), (SUI_SYSTEM, 49_040)]
 )
-def test_packages_are_as_large_as_in_the_release(address, size):
+def test_packages_have_sizes_of_release(address, size):
     lengths = [len(module) for module in load_framework()[address].modules]
     assert 1 + sum(length + (1 if length < 128 else 2) for length in lengths) == size
 
 
-def test_modules_have_the_address_of_their_package():
+def test_modules_have_address_of_their_package():
     for address, package in load_framework().items():
         assert {deserialize(module).address for module in package.modules} == {address}
         assert package.address == address
 
 
-def test_packages_depend_on_those_before_them():
+def test_packages_depend_on_previous_ones():
     dependencies = {a[-1]: [d[-1] for d in p.dependencies] for a, p in load_framework().items()}
     assert dependencies == {1: [], 2: [1], 3: [1, 2]}
 
 
-def test_modules_refer_to_their_package_and_its_dependencies_only():
+def test_modules_refer_only_to_package_and_its_dependencies():
     for package in load_framework().values():
         known = {package.address, *package.dependencies}
         for module in map(deserialize, package.modules):
             assert {module.module_id(i)[0] for i in range(len(module.module_handles))} <= known
 
 
-def test_framework_cannot_be_changed_by_who_reads_it():
+def test_framework_is_immutable():
     with pytest.raises(TypeError):
         load_framework()[MOVE_STDLIB] = None
 
 
-def test_wheel_is_read_without_being_imported():
+def test_wheel_is_read_without_import():
     program = (
         "import sys; from nexus_tools.sui.localnet.framework import load_framework;"
         "load_framework(); sys.exit('sui_sandbox' in sys.modules)"
@@ -56,14 +56,14 @@ def test_wheel_is_read_without_being_imported():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_missing_wheel_is_named_with_the_extra_that_brings_it(monkeypatch):
+def test_missing_wheel_is_reported_with_its_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(NotFoundError, match=r"sui-sandbox.* is not installed") as caught:
         loader.find_library()
     assert caught.value.hint == "pip install 'nexus-tools[localnet]'"
 
 
-def test_other_framework_is_refused_with_the_version_that_is_wanted(monkeypatch, tmp_path):
+def test_other_framework_is_rejected_with_expected_version(monkeypatch, tmp_path):
     library = bytearray(loader.find_library().read_bytes())
     module = load_framework()[SUI_FRAMEWORK].modules[0]
     library[library.find(module) + len(module) // 2] ^= 1

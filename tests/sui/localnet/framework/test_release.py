@@ -1,4 +1,4 @@
-"""Frameworks of others: read from a folder, told apart by their digests, used by a network."""
+"""Other frameworks: read from a folder, identified by their digests, used by a network."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def sources(name, text):
 
 @pytest.fixture(scope="module")
 def newer(move_builder):
-    """A framework whose standard library has a module more, with a native that nobody has."""
+    """Return a framework whose standard library has one more module, with an unknown native."""
     (data,) = move_builder.build(sources("newer", NEWER)).modules
     moved, _ = relocate_module(data, deserialize(data), MOVE_STDLIB)
     packages = dict(embedded_release().packages)
@@ -57,13 +57,13 @@ def newer_builder(newer, compiler_cache):
     return MoveBuilder(dist, compiler_cache / "wasmtime", release=newer)
 
 
-def test_a_framework_is_written_as_compilers_do_and_read_again(tmp_path):
+def test_written_framework_can_be_read_again(tmp_path):
     write_release(embedded_release(), tmp_path)
     assert (tmp_path / "0x1" / "vector.mv").is_file()
     assert read_release(tmp_path).digests == DIGESTS
 
 
-def test_a_folder_that_lacks_a_package_is_refused(tmp_path):
+def test_folder_with_missing_package_is_rejected(tmp_path):
     write_release(embedded_release(), tmp_path)
     for path in (tmp_path / "0x3").iterdir():
         path.unlink()
@@ -72,31 +72,33 @@ def test_a_folder_that_lacks_a_package_is_refused(tmp_path):
     assert caught.value.code == "framework_incomplete"
 
 
-def test_a_file_that_is_no_module_is_named(tmp_path):
+def test_invalid_module_file_is_named(tmp_path):
     write_release(embedded_release(), tmp_path)
     (tmp_path / "0x2" / "coin.mv").write_bytes(b"no module")
-    with pytest.raises(ValidationError, match=r"coin\.mv is no module"):
+    with pytest.raises(ValidationError, match=r"coin\.mv is not a Move module"):
         read_release(tmp_path)
 
 
-def test_packages_are_compiled_for_the_framework_of_their_network(move_builder, newer_builder):
+def test_packages_are_compiled_for_framework_of_their_network(move_builder, newer_builder):
     app = sources("app", APP)
     assert len(newer_builder.build(app).modules) == 1
     with pytest.raises(ValidationError, match="std::thing"):
         move_builder.build(app)
 
 
-def test_tests_run_with_the_framework_and_name_a_native_that_is_missing(newer_builder):
+def test_tests_run_with_framework_and_report_missing_native(newer_builder):
     build = build_tests(newer_builder, sources("app", APP))
-    results = {each.test.name: each for each in MoveTestRunner(build, seed=1).run(build.tests)}
+    results = {
+        result.test.name: result for result in MoveTestRunner(build, seed=1).run(build.tests)
+    }
     assert results["answers"].verdict is Verdict.PASS
     assert results["asks"].verdict is Verdict.ERROR
-    missing = "the native function 0x1::thing::unheard_of is not there"
+    missing = "native function 0x1::thing::unheard_of does not exist"
     assert missing in results["asks"].explanation.summary
     assert "framework 1.62.1" in results["asks"].explanation.summary
 
 
-def test_a_network_begins_with_the_framework_that_it_is_given(newer):
+def test_new_network_uses_the_given_framework(newer):
     with ThreadedLocalnet(origin=Origin(newer)) as net:
         digests = net.call(lambda localnet: localnet.framework)
         (library, *_) = framework_packages(newer)
@@ -106,7 +108,7 @@ def test_a_network_begins_with_the_framework_that_it_is_given(newer):
     assert found.data == library
 
 
-def test_a_network_that_is_kept_stays_with_its_framework_and_version(newer, tmp_path):
+def test_restarted_network_keeps_framework_and_version(newer, tmp_path):
     with ThreadedLocalnet(state=tmp_path, origin=Origin(newer, 139)):
         pass
     with ThreadedLocalnet(state=tmp_path) as net:
@@ -114,7 +116,7 @@ def test_a_network_that_is_kept_stays_with_its_framework_and_version(newer, tmp_
         assert net.call(lambda localnet: localnet.framework) == newer.digests
     for other in (Origin(embedded_release()), Origin(protocol_version=105)):
         with (
-            pytest.raises(NotNowError, match="kept there") as caught,
+            pytest.raises(NotNowError, match="existing network") as caught,
             ThreadedLocalnet(state=tmp_path, origin=other),
         ):
             pass

@@ -6,7 +6,7 @@ MAGIC = bytes.fromhex("a11ceb0b")
 
 
 def package(modules):
-    """BCS of `vector<vector<u8>>`, for fewer than 128 modules of fewer than 128 bytes."""
+    """Return BCS of `vector<vector<u8>>`, for fewer than 128 modules of fewer than 128 bytes."""
     return bytes([len(modules)]) + b"".join(bytes([len(m)]) + m for m in modules)
 
 
@@ -21,23 +21,23 @@ def test_packages_are_found_among_other_bytes():
     assert list(find_packages(data)) == [first, second]
 
 
-def test_packages_side_by_side_are_two():
+def test_adjacent_packages_are_separate():
     first, second = short_modules()[:2], short_modules()[2:]
     assert list(find_packages(package(first) + package(second))) == [first, second]
 
 
-def test_package_with_another_count_than_modules_is_none():
+def test_package_with_wrong_module_count_is_ignored():
     data = bytearray(b"noise" + package(short_modules()))
     data[5] = 5
     assert list(find_packages(bytes(data))) == []
 
 
-def test_module_with_another_length_than_its_own_is_none():
+def test_module_with_wrong_length_is_ignored():
     modules = short_modules()
     assert list(find_packages(bytes([1, len(modules[0]) + 1]) + modules[0] + b"\x00")) == []
 
 
-def test_what_follows_the_package_that_is_asked_for_is_not_read():
+def test_data_after_requested_package_are_not_read():
     class Watched(bytes):
         def find(self, wanted, start=0, end=None):
             looked_at.append(len(self) if end is None else end)
@@ -55,6 +55,6 @@ def test_what_follows_the_package_that_is_asked_for_is_not_read():
     assert max(looked_at) < len(wanted) + 10
 
 
-def test_nothing_is_found_in_nothing():
+def test_empty_data_have_no_packages():
     assert list(find_packages(b"")) == []
     assert list(find_packages(MAGIC)) == []

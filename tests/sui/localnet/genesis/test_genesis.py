@@ -38,7 +38,7 @@ def ledger():
     ledger.close()
 
 
-def test_everything_is_one_genesis_transaction_in_checkpoint_0(ledger):
+def test_checkpoint_0_contains_one_genesis_transaction(ledger):
     (executed,) = ledger.checkpoint(0).transactions
     assert isinstance(executed.data.kind, Genesis)
     assert TRANSACTION_DATA.decode(executed.data_bytes) == executed.data
@@ -47,7 +47,7 @@ def test_everything_is_one_genesis_transaction_in_checkpoint_0(ledger):
     assert ledger.latest.summary.network_total_transactions == 1
 
 
-def test_effects_say_of_every_object_that_it_is_created(ledger):
+def test_effects_show_every_object_as_created(ledger):
     (executed,) = ledger.checkpoint(0).transactions
     changes = dict(executed.effects.changed_objects)
     assert set(changes) == {value.id for value in executed.output_objects}
@@ -59,7 +59,7 @@ def test_effects_say_of_every_object_that_it_is_created(ledger):
         assert written.digest == value.digest()
 
 
-def test_every_object_is_of_version_1_and_made_by_the_genesis_transaction(ledger):
+def test_every_object_has_version_1_and_the_genesis_transaction(ledger):
     (executed,) = ledger.checkpoint(0).transactions
     assert {value.version for value in executed.output_objects} == {1}
     assert {value.previous_transaction for value in executed.output_objects} == {executed.digest}
@@ -69,7 +69,7 @@ def test_every_object_is_of_version_1_and_made_by_the_genesis_transaction(ledger
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_the_framework_is_there_module_by_module(ledger, number):
+def test_framework_modules_are_published(ledger, number):
     package = ledger.get(Address.of(number))
     genuine = load_framework()[Address.of(number)]
     assert package.owner == Immutable()
@@ -83,7 +83,7 @@ def test_the_framework_is_there_module_by_module(ledger, number):
     )
 
 
-def test_packages_are_linked_to_the_first_versions_of_each_other(ledger):
+def test_packages_are_linked_to_first_versions(ledger):
     one, two = Address.of(1), Address.of(2)
     assert ledger.get(one).data.linkage == ()
     assert ledger.get(two).data.linkage == (Linkage(one, one, 1),)
@@ -99,13 +99,13 @@ def test_packages_are_linked_to_the_first_versions_of_each_other(ledger):
         (3, "staking_pool", "StakedSui"),
     ],
 )
-def test_types_originate_where_they_are_defined(ledger, number, module, datatype):
+def test_types_originate_in_their_defining_package(ledger, number, module, datatype):
     package = Address.of(number)
     assert TypeOrigin(module, datatype, package) in ledger.get(package).data.type_origins
 
 
 def test_packages_are_found_by_their_original_id(ledger):
-    assert [each.id for each in ledger.package_versions(Address.of(2))] == [Address.of(2)]
+    assert [version.id for version in ledger.package_versions(Address.of(2))] == [Address.of(2)]
 
 
 # --- System objects
@@ -122,18 +122,18 @@ def test_packages_are_found_by_their_original_id(ledger):
         (DENY_LIST, "0x2::deny_list::DenyList"),
     ],
 )
-def test_a_system_object_is_shared_since_version_1(ledger, object_id, tag):
+def test_system_objects_are_shared_since_version_1(ledger, object_id, tag):
     found = ledger.get(object_id)
     assert found.type == parse_struct_tag(tag)
     assert found.owner == Shared(1)
     assert not found.data.has_public_transfer
 
 
-def test_the_clock_shows_when_the_chain_started(ledger):
+def test_clock_shows_the_start_of_the_chain(ledger):
     assert ledger.get(CLOCK).data.contents == CLOCK + START_MS.to_bytes(8, "little")
 
 
-def test_the_inner_state_of_randomness_is_a_dynamic_field_of_version_1(ledger):
+def test_inner_state_of_randomness_is_a_dynamic_field_of_version_1(ledger):
     # Random { id: UID, inner: Versioned { id: UID, version: u64 } }
     contents = ledger.get(RANDOM).data.contents
     assert contents[64:] == (1).to_bytes(8, "little")
@@ -143,7 +143,7 @@ def test_the_inner_state_of_randomness_is_a_dynamic_field_of_version_1(ledger):
     assert inner.type == parse_struct_tag(tag)
 
 
-def test_the_root_of_address_balances_is_shared_and_empty(ledger):
+def test_root_of_address_balances_is_shared_and_empty(ledger):
     root = ledger.get(ACCUMULATOR_ROOT)
     assert root.owner == Shared(1)
     assert root.type == parse_struct_tag("0x2::accumulator::AccumulatorRoot")
@@ -154,16 +154,16 @@ def test_the_root_of_address_balances_is_shared_and_empty(ledger):
 # --- Money
 
 
-def test_the_faucet_has_in_equal_coins_what_is_neither_staked_nor_set_aside(ledger):
+def test_faucet_has_the_unstaked_supply_in_equal_coins(ledger):
     assert TOTAL_SUPPLY_MIST == 10**19  # ten billion SUI
-    rest = 10**19 - 10**18 - 2 * 10**16  # a billion for stakers, 20 million of the validator
+    rest = 10**19 - 10**18 - 2 * 10**16  # minus a billion of subsidy and 20 million of stake
     assert ledger.balance(FAUCET, SUI) == CoinBalance(rest, COINS)
     coins = ledger.owned_by(FAUCET, GAS_COIN)
     assert {coin.data.contents[32:] for coin in coins} == {(rest // 50).to_bytes(8, "little")}
     assert all(coin.data.has_public_transfer for coin in coins)
 
 
-def test_sui_has_nine_decimals_in_metadata_that_nobody_changes(ledger):
+def test_sui_metadata_is_frozen_with_nine_decimals(ledger):
     (metadata,) = ledger.describing(parse_struct_tag("0x2::coin::CoinMetadata<0x2::sui::SUI>"))
     assert metadata.owner == Immutable()
     assert metadata.data.contents[32] == 9
@@ -172,7 +172,7 @@ def test_sui_has_nine_decimals_in_metadata_that_nobody_changes(ledger):
 # --- Identity
 
 
-def test_networks_differ_by_their_faucet_and_by_their_start():
+def test_networks_differ_by_faucet_and_start_time():
     chains = []
     for faucet, start_ms in ((FAUCET, START_MS), (Address.of(0xFB), START_MS), (FAUCET, 5)):
         ledger = founded(faucet, start_ms)
@@ -182,13 +182,13 @@ def test_networks_differ_by_their_faucet_and_by_their_start():
     assert len(set(digests)) == len(set(coins)) == 3
 
 
-def test_the_same_founding_gives_the_same_chain(ledger):
+def test_same_genesis_gives_the_same_chain(ledger):
     again = founded()
     assert again.latest.digest == ledger.latest.digest
     again.close()
 
 
-def test_contents_of_checkpoint_0_have_no_signatures(ledger):
+def test_checkpoint_0_has_no_signatures(ledger):
     contents = ledger.latest.contents
     assert contents.signatures == ((),)
     assert replace(contents, signatures=((bytes(97),),)).digest() != contents.digest()

@@ -1,4 +1,4 @@
-"""The system state as `0x3::genesis::create` makes it."""
+"""The system state created by `0x3::genesis::create`."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def ledger():
 
 @pytest.fixture(scope="module")
 def field(ledger):
-    """The dynamic field that holds the state."""
+    """Return the dynamic field that holds the state."""
     return ledger.get(system_state_field(ledger.get(SYSTEM_STATE).data.contents))
 
 
@@ -38,7 +38,7 @@ def state(ledger, field):
     return decode_system_state(ledger.get(SYSTEM_STATE).data.contents, field.data.contents)
 
 
-def test_the_object_names_the_version_of_its_only_field(ledger, field):
+def test_system_state_object_names_the_version_of_its_field(ledger, field):
     assert ledger.get(SYSTEM_STATE).data.contents == SYSTEM_STATE + (1).to_bytes(8, "little")
     assert ledger.children_of(SYSTEM_STATE) == [field]
     assert field.owner == ObjectOwner(SYSTEM_STATE)
@@ -46,18 +46,18 @@ def test_the_object_names_the_version_of_its_only_field(ledger, field):
     assert field.type == parse_struct_tag(f"0x2::dynamic_field::Field<u64, {inner}>")
 
 
-def test_the_codec_reads_all_that_the_framework_wrote(field, state):
+def test_codec_reads_the_whole_system_state(field, state):
     assert SYSTEM_STATES[1].encode(state) == field.data.contents[40:]
 
 
-def test_the_network_begins_with_epoch_0_under_the_protocol_of_the_framework(state):
+def test_network_starts_with_epoch_0_and_the_frameworks_protocol_version(state):
     assert (state.epoch, state.protocol_version, state.system_state_version) == (0, 105, 1)
     assert state.epoch_start_timestamp_ms == START_MS
     assert state.reference_gas_price == 1_000
     assert not state.safe_mode
 
 
-def test_the_validator_has_all_voting_power_by_its_stake(state):
+def test_validator_has_all_voting_power(state):
     (validator,) = state.validators.active_validators
     (genesis,) = VALIDATORS
     assert state.validators.total_stake == STAKE
@@ -70,7 +70,7 @@ def test_the_validator_has_all_voting_power_by_its_stake(state):
     assert state.validators.staking_pool_mappings.size == 1
 
 
-def test_the_parameters_are_those_of_a_new_network(state):
+def test_parameters_are_those_of_a_new_network(state):
     parameters, subsidy = state.parameters, state.stake_subsidy
     assert parameters.epoch_duration_ms == 86_400_000
     assert parameters.max_validator_count == 150
@@ -81,7 +81,7 @@ def test_the_parameters_are_those_of_a_new_network(state):
     assert (subsidy.stake_subsidy_period_length, subsidy.stake_subsidy_decrease_rate) == (10, 1_000)
 
 
-def test_the_stake_belongs_to_the_validator_itself(ledger):
+def test_stake_belongs_to_the_validator(ledger):
     owned = ledger.owned_by(VALIDATORS[0].address)
     names = sorted(value.type.name for value in owned)
     assert names == ["StakedSui", "UnverifiedValidatorOperationCap"]
@@ -89,7 +89,7 @@ def test_the_stake_belongs_to_the_validator_itself(ledger):
     assert staked.data.contents[-8:] == STAKE.to_bytes(8, "little")
 
 
-def test_the_fields_of_the_validators_tables_are_there(ledger, state):
+def test_fields_of_the_validator_tables_exist(ledger, state):
     (validator,) = state.validators.active_validators
     for table in (validator.staking_pool.exchange_rates, state.validators.staking_pool_mappings):
         assert len(ledger.children_of(table.id)) == table.size == 1

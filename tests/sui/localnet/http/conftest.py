@@ -1,4 +1,4 @@
-"""Whatever loop of asyncio a program runs, the transport is the same."""
+"""The event loops that run the transport tests."""
 
 from importlib.util import find_spec
 

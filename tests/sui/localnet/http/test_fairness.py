@@ -1,4 +1,4 @@
-"""One client's flood of small frames, or small chunks, leaves the others their turn."""
+"""One client's flood of small frames or chunks does not block other clients."""
 
 import asyncio
 from itertools import pairwise
@@ -30,7 +30,7 @@ async def opened(wire):
     return connection
 
 
-async def test_a_flood_is_read_in_parts_between_which_others_have_their_turn(wire):
+async def test_flood_is_read_in_parts_between_turns_of_other_connections(wire):
     connection = await opened(wire)
     connection.data_received(PING * PINGS)
     assert not wire.reads
@@ -46,7 +46,7 @@ async def test_a_flood_is_read_in_parts_between_which_others_have_their_turn(wir
     connection.connection_lost(None)
 
 
-async def test_what_a_closed_connection_has_sent_is_dropped(wire):
+async def test_data_of_a_closed_connection_is_dropped(wire):
     connection = await opened(wire)
     connection.data_received(PING * PINGS)
     wire.close()
@@ -56,7 +56,7 @@ async def test_what_a_closed_connection_has_sent_is_dropped(wire):
     connection.connection_lost(None)
 
 
-async def test_many_small_chunks_are_read_in_parts_too(wire):
+async def test_many_small_chunks_are_read_in_parts(wire):
     connection = Http1Connection(Patient(), 60, BUDGET)
     connection.connection_made(wire)
     head = b"POST /v2/gas HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"

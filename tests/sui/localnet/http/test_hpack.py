@@ -8,7 +8,7 @@ FIRST = [(b":method", b"POST"), (b":path", b"/a"), (b"te", b"trailers")]
 SECOND = [(b":method", b"POST"), (b":path", b"/b"), (b"te", b"trailers")]
 
 
-def test_a_head_that_comes_again_has_the_same_fields():
+def test_repeated_header_block_has_the_same_fields():
     encoder, decoder = Encoder(), RequestDecoder()
     blocks = [encoder.encode(FIRST) for _ in range(4)]
 
@@ -16,7 +16,7 @@ def test_a_head_that_comes_again_has_the_same_fields():
     assert [decoder.decode(block, raw=True) for block in blocks] == [FIRST] * 4
 
 
-def test_the_same_bytes_are_read_anew_when_the_table_has_changed():
+def test_same_block_is_decoded_again_after_the_table_changed():
     # RFC 7541, 6.2.1: 0x40 puts a field into the table, at place 62: 0xbe.
     decoder = RequestDecoder()
     decoder.decode(b"\x40\x01a\x01b", raw=True)
@@ -26,7 +26,7 @@ def test_the_same_bytes_are_read_anew_when_the_table_has_changed():
     assert decoder.decode(b"\xbe", raw=True) == [(b"c", b"d")]
 
 
-def test_a_place_is_not_known_any_more_when_the_table_has_become_smaller():
+def test_index_is_unknown_after_the_table_shrank():
     decoder = RequestDecoder()
     decoder.decode(b"\x40\x01a\x01b", raw=True)
     decoder.decode(b"\xbe", raw=True)
@@ -36,12 +36,12 @@ def test_a_place_is_not_known_any_more_when_the_table_has_become_smaller():
         decoder.decode(b"\xbe", raw=True)
 
 
-def test_heads_in_any_order_are_decoded_as_by_any_decoder():
+def test_decoder_matches_the_standard_decoder_for_any_blocks():
     encoder, decoder, other = Encoder(), RequestDecoder(), Decoder()
     blocks = [encoder.encode(fields) for fields in (FIRST, SECOND, FIRST, SECOND, FIRST, FIRST)]
 
-    for each in blocks:
-        assert decoder.decode(each, raw=True) == other.decode(each, raw=True)
+    for block in blocks:
+        assert decoder.decode(block, raw=True) == other.decode(block, raw=True)
 
 
 # --- Responses
@@ -50,11 +50,11 @@ FIELDS = ((":status", "200"), ("x-sui-epoch", "0"), ("grpc-message", "m" * 300))
 DECODED = [(name.encode(), value.encode()) for name, value in FIELDS]
 
 
-def test_any_decoder_reads_the_fields_in_their_order():
+def test_standard_decoder_reads_encoded_fields_in_order():
     assert Decoder().decode(hpack.block(FIELDS), raw=True) == DECODED
 
 
-def test_a_block_does_not_depend_on_the_blocks_before_it():
+def test_block_does_not_depend_on_earlier_blocks():
     decoder = Decoder()
     for number in range(3):
         fields = (*FIELDS, ("x-number", str(number)))
@@ -63,6 +63,6 @@ def test_a_block_does_not_depend_on_the_blocks_before_it():
         assert Decoder().decode(hpack.block(fields), raw=True) == expected
 
 
-def test_a_field_is_a_literal_that_is_never_indexed():
-    # RFC 7541, 6.2.3: 0x10, then the name and the value, each behind its length.
+def test_field_is_encoded_as_never_indexed():
+    # RFC 7541, 6.2.3: 0x10, then the name and the value, each after its length.
     assert hpack.block((("a", "bc"),)) == b"\x10\x01a\x02bc"

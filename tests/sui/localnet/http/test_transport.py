@@ -1,6 +1,6 @@
-"""What any transport has to bear, over real sockets: whatever replaces ours has to pass this.
+"""Requirements for any transport, over real sockets. A replacement of ours must pass these tests.
 
-The application is a minimal one, without a node; clients have their frames in their own hands.
+The application is minimal and has no node. Clients control their frames.
 """
 
 import asyncio
@@ -32,12 +32,12 @@ MEGABYTE = 1_000_000
 
 
 class App:
-    """Answers at once, or echoes what it is sent, or sends messages for as long as it may."""
+    """An application that answers immediately, echoes its input, or sends messages forever."""
 
     def __init__(self):
         self.message = b"m"
         self.messages = 1
-        self.sent = Counter()  # messages that the transport has taken, by exchange
+        self.sent = Counter()  # messages that the transport has accepted, by exchange
         self.received = 0
         self.begun = []  # paths
         self.ended = 0
@@ -72,7 +72,7 @@ class App:
             self.has_ended.set()
 
     async def _upload(self, exchange):
-        """Reads only when it is told to, and tells how much there was."""
+        """Read only on request, and report the number of bytes."""
         await self.reads.wait()
         while part := await exchange.body.read(10_000):
             self.received += len(part)
@@ -87,7 +87,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 class Http2:
-    """One connection; it reads only when it is asked to, and gives the largest windows."""
+    """One connection with the largest windows, which reads only on request."""
 
     def __init__(self, reader, writer):
         self.reader, self.writer = reader, writer
@@ -107,12 +107,12 @@ class Http2:
         self.writer.write(b"".join(parts))
 
     def head(self, path, *, method="POST", end=True):
-        """A request, of which this is all unless it goes on."""
+        """Send the headers of a request, which end it unless `end` is false."""
         fields = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "a")]
         return self.fields(fields, end=end)
 
     def fields(self, fields, *, end=True):
-        """A request with these fields alone."""
+        """Send a request with only these fields."""
         self.stream += 2
         flags = END_HEADERS | (END_STREAM if end else 0)
         self.send(frame(HEADERS, flags, self.stream, self.encoder.encode(fields)))
@@ -143,7 +143,7 @@ class Http2:
             await self.take()
 
     async def body(self, stream):
-        """The whole body of a response."""
+        """Return the whole body of a response."""
         await self.until(lambda: stream in self.ended)
         return self.bodies.get(stream, b"")
 
@@ -166,7 +166,7 @@ def app():
 
 @pytest.fixture
 async def serve():
-    """Start servers of an application; gives the port."""
+    """Return a function that starts a server of an application and returns the port."""
     servers = []
 
     async def start(application, **options):
@@ -180,7 +180,7 @@ async def serve():
 
 @pytest.fixture
 async def connect():
-    """Make connections; `window` is how many bytes wait for a client that does not read."""
+    """Return a function that connects; `window` is the receive buffer of the client."""
     writers = []
 
     async def make(kind, port, window=None):
@@ -199,7 +199,7 @@ async def connect():
 
 
 async def is_dropped(client):
-    """Wait until the other side has ended the connection; what it says before is overlooked."""
+    """Wait until the other side has ended the connection, and ignore its last data."""
     with suppress(ConnectionError):
         while await client.reader.read(65_536):
             pass
@@ -207,7 +207,7 @@ async def is_dropped(client):
 
 
 async def settled(count):
-    """Wait until something has stopped to grow."""
+    """Wait until a count has stopped growing."""
     last, still = -1, 0
     while still < 200:
         await asyncio.sleep(0)
@@ -219,7 +219,7 @@ async def settled(count):
 # --- Many
 
 
-async def test_one_connection_carries_20_000_calls(app, serve, connect):
+async def test_one_connection_serves_20_000_calls(app, serve, connect):
     client = await connect(Http2, await serve(app))
     for first in range(0, 20_000, 100):
         for _ in range(100):
@@ -229,7 +229,7 @@ async def test_one_connection_carries_20_000_calls(app, serve, connect):
     assert len(client.bodies) == 20_000
 
 
-async def test_calls_that_their_client_gives_up_do_not_end_the_connection(app, serve, connect):
+async def test_cancelled_calls_do_not_end_the_connection(app, serve, connect):
     client = await connect(Http2, await serve(app))
     for _ in range(2_000):
         given_up = client.head("/feed")
@@ -238,7 +238,7 @@ async def test_calls_that_their_client_gives_up_do_not_end_the_connection(app, s
     assert app.ended == sum(app.sent.values())
 
 
-async def test_one_connection_carries_200_subscriptions_and_calls_beside_them(app, serve, connect):
+async def test_one_connection_serves_200_subscriptions_and_other_calls(app, serve, connect):
     client = await connect(Http2, await serve(app))
     streams = [client.head("/feed") for _ in range(200)]
     await client.until(lambda: len(client.bodies) == 200)
@@ -247,7 +247,7 @@ async def test_one_connection_carries_200_subscriptions_and_calls_beside_them(ap
     assert not client.ended.intersection(streams)
 
 
-async def test_it_is_the_application_that_refuses_since_clients_may_begin_1024_at_once(
+async def test_application_refuses_calls_because_clients_may_start_1024_streams(
     app, serve, connect
 ):
     client = await connect(Http2, await serve(app))
@@ -257,7 +257,7 @@ async def test_it_is_the_application_that_refuses_since_clients_may_begin_1024_a
     assert client.settings[MAX_CONCURRENT_STREAMS] == 1_024
 
 
-async def test_what_is_begun_beyond_that_is_refused_by_itself(app, serve, connect):
+async def test_stream_above_the_limit_is_refused_separately(app, serve, connect):
     client = await connect(Http2, await serve(app))
     streams = [client.head("/feed") for _ in range(1_030)]
     await client.until(lambda: len(client.bodies) == 1_024 and len(client.resets) == 6)
@@ -271,7 +271,7 @@ async def test_what_is_begun_beyond_that_is_refused_by_itself(app, serve, connec
 
 
 @pytest.mark.parametrize("kind", [Http1, Http2])
-async def test_for_a_subscriber_that_reads_nothing_little_is_kept(app, serve, connect, kind):
+async def test_little_is_buffered_for_a_subscriber_that_does_not_read(app, serve, connect, kind):
     app.message, app.messages = bytes(40_000), 1_300
     client = await connect(kind, await serve(app), window=4_096)
     client.head("/feed")
@@ -279,7 +279,7 @@ async def test_for_a_subscriber_that_reads_nothing_little_is_kept(app, serve, co
     assert app.sent.total() * len(app.message) < 10 * MEGABYTE
 
 
-async def test_for_200_subscriptions_that_are_not_read_no_more_is_kept(app, serve, connect):
+async def test_buffer_does_not_grow_with_200_unread_subscriptions(app, serve, connect):
     app.message, app.messages = bytes(40_000), 1_300
     client = await connect(Http2, await serve(app), window=4_096)
     for _ in range(200):
@@ -289,7 +289,7 @@ async def test_for_200_subscriptions_that_are_not_read_no_more_is_kept(app, serv
 
 
 @pytest.mark.parametrize("kind", [Http1, Http2])
-async def test_who_reads_late_gets_all_of_it(app, serve, connect, kind):
+async def test_slow_reader_receives_everything(app, serve, connect, kind):
     app.message, app.messages = bytes(40_000), 300
     client = await connect(kind, await serve(app), window=4_096)
     client.head("/feed")
@@ -300,7 +300,7 @@ async def test_who_reads_late_gets_all_of_it(app, serve, connect, kind):
     assert read > 200 * 40_000
 
 
-async def test_a_response_waits_for_the_window_of_its_stream_alone(app, serve, connect):
+async def test_response_waits_only_for_the_window_of_its_stream(app, serve, connect):
     app.message = bytes(100_000)
     client = await connect(Http2, await serve(app))
     client.send(frame(SETTINGS, 0, 0, struct.pack(">HL", 4, 1_000)))
@@ -311,7 +311,7 @@ async def test_a_response_waits_for_the_window_of_its_stream_alone(app, serve, c
     await client.until(lambda: len(client.bodies[narrow]) == 100_000)
 
 
-async def test_no_more_of_a_request_comes_than_may_wait_for_its_reader(app, serve, connect):
+async def test_request_body_stops_at_the_window_until_it_is_read(app, serve, connect):
     client = await connect(Http1, await serve(app), window=4_096)
     client.head("/upload", f"content-length: {24 * MEGABYTE}")
     client.writer.write(bytes(24 * MEGABYTE))
@@ -321,7 +321,7 @@ async def test_no_more_of_a_request_comes_than_may_wait_for_its_reader(app, serv
     assert b"24000000" in await client.reader.readuntil(b"0\r\n\r\n")
 
 
-async def test_a_large_request_comes_as_its_windows_are_given_back(app, serve, connect):
+async def test_large_request_arrives_as_windows_are_released(app, serve, connect):
     app.reads.set()
     client = await connect(Http2, await serve(app))
     stream, room, left = client.head("/upload", end=False), 65_535, 20 * MEGABYTE
@@ -330,7 +330,7 @@ async def test_a_large_request_comes_as_its_windows_are_given_back(app, serve, c
 
 
 async def upload(client, stream, connection_room, left):
-    """Send a body as far as both windows allow, and give what comes back."""
+    """Send a body as far as both windows allow, and return the response."""
     rooms = {0: connection_room, stream: 65_535}
     initial = client.settings
     while left:
@@ -366,7 +366,7 @@ async def upload(client, stream, connection_room, left):
         PREFACE + frame(SETTINGS, 0, 0) + frame(DATA, 0, 1, b"abc")[:-1],
     ],
 )
-async def test_who_does_not_end_what_it_begins_is_dropped(app, serve, connect, begun):
+async def test_client_with_an_incomplete_request_is_dropped(app, serve, connect, begun):
     client = await connect(Http1, await serve(app, idle_seconds=0.1))
     client.writer.write(begun)
     assert await is_dropped(client)
@@ -379,7 +379,9 @@ async def test_who_does_not_end_what_it_begins_is_dropped(app, serve, connect, b
         (PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, 0, 1, b"\x82" * 9)[:-8], b"\x82"),
     ],
 )
-async def test_byte_by_byte_a_head_takes_no_longer(app, serve, connect, begun, byte):
+async def test_head_received_byte_by_byte_does_not_extend_the_deadline(
+    app, serve, connect, begun, byte
+):
     client = await connect(Http1, await serve(app, idle_seconds=0.1))
     client.writer.write(begun)
     dropped = asyncio.create_task(is_dropped(client))
@@ -389,9 +391,7 @@ async def test_byte_by_byte_a_head_takes_no_longer(app, serve, connect, begun, b
     assert dropped.result()
 
 
-async def test_a_connection_that_is_not_in_the_middle_of_something_may_be_silent(
-    app, serve, connect
-):
+async def test_silent_connection_is_kept_between_requests(app, serve, connect):
     port = await serve(app, idle_seconds=0.1)
     silent = await connect(Http2, port)
     assert await silent.body(silent.head("/once")) == b"ok"
@@ -399,7 +399,7 @@ async def test_a_connection_that_is_not_in_the_middle_of_something_may_be_silent
     assert await silent.body(silent.head("/once")) == b"ok"
 
 
-async def test_what_is_served_takes_as_long_as_it_takes(app, serve, connect):
+async def test_request_in_progress_has_no_idle_limit(app, serve, connect):
     app.messages = 0
     port = await serve(app, idle_seconds=0.1)
     first, second = await connect(Http1, port), await connect(Http2, port)
@@ -410,7 +410,7 @@ async def test_what_is_served_takes_as_long_as_it_takes(app, serve, connect):
     assert app.ended == 0
 
 
-async def test_what_is_in_the_middle_of_one_frame_after_another_is_not_idle(wire):
+async def test_connection_with_a_series_of_partial_frames_is_not_idle(wire):
     connection = opened(App(), wire, idle_seconds=60)
     whole = frame(PING, 0, 0, bytes(8))
     connection.data_received(whole + whole[:5])
@@ -423,7 +423,7 @@ async def test_what_is_in_the_middle_of_one_frame_after_another_is_not_idle(wire
     connection.connection_lost(None)
 
 
-async def test_who_does_not_take_what_it_is_sent_last_is_dropped(wire):
+async def test_client_that_does_not_read_the_last_data_is_dropped(wire):
     app, aborted = App(), asyncio.Event()
     wire.abort = aborted.set
     connection = opened(app, wire, idle_seconds=0.01)
@@ -437,14 +437,14 @@ async def test_who_does_not_take_what_it_is_sent_last_is_dropped(wire):
 
 
 def opened(app, wire, **options):
-    """A connection of HTTP/2 that waits for frames."""
+    """Return an HTTP/2 connection that waits for frames."""
     connection = Http2Connection(app, budget=Budget(2**20, "a connection"), **options)
     connection.connection_made(wire)
     connection.data_received(PREFACE + frame(SETTINGS, 0, 0))
     return connection
 
 
-async def test_whoever_says_that_it_sends_no_more_is_not_served_for_long(app, serve, connect):
+async def test_half_closed_connection_is_served_only_briefly(app, serve, connect):
     client = await connect(Http1, await serve(app))
     client.head("/echo", "content-length: 5000")
     client.writer.write(bytes(5_000))
@@ -458,7 +458,7 @@ async def test_whoever_says_that_it_sends_no_more_is_not_served_for_long(app, se
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "POST"])
-async def test_a_request_without_a_body_is_served(app, serve, connect, method):
+async def test_request_without_a_body_is_served(app, serve, connect, method):
     port = await serve(app)
     client = await connect(Http2, port)
     assert await client.body(client.head("/echo", method=method)) == b""
@@ -469,7 +469,7 @@ async def test_a_request_without_a_body_is_served(app, serve, connect, method):
 
 
 @pytest.mark.parametrize("announced", ["transfer-encoding: chunked", "content-length: 5"])
-async def test_a_response_that_needs_no_body_does_not_wait_for_it(app, serve, connect, announced):
+async def test_response_that_needs_no_body_does_not_wait_for_it(app, serve, connect, announced):
     port = await serve(app)
     client = await connect(Http2, port)
     assert await client.body(client.head("/once", end=False)) == b"ok"
@@ -480,7 +480,7 @@ async def test_a_response_that_needs_no_body_does_not_wait_for_it(app, serve, co
     assert response.endswith(b"ok")
 
 
-async def test_the_response_to_head_has_no_body(app, serve, connect):
+async def test_response_to_head_has_no_body(app, serve, connect):
     port = await serve(app)
     client = await connect(Http2, port)
     stream = client.head("/once", method="HEAD")
@@ -492,7 +492,7 @@ async def test_the_response_to_head_has_no_body(app, serve, connect):
 
 
 @pytest.mark.parametrize("size", [0, 1, 16_384, 16_385, 3 * MEGABYTE])
-async def test_what_is_sent_comes_back(app, serve, connect, size):
+async def test_echo_returns_the_request_body(app, serve, connect, size):
     sent = bytes(range(256)) * (size // 256 + 1)
     sent = sent[:size]
     client = await connect(Http1, await serve(app))
@@ -510,7 +510,7 @@ def chunks(body):
         body = rest[int(size, 16) + 2 :]
 
 
-async def test_who_leaves_in_the_middle_of_a_body_is_not_waited_for(app, serve, connect):
+async def test_client_that_disconnects_during_a_body_is_not_awaited(app, serve, connect):
     app.reads.set()
     client = await connect(Http1, await serve(app))
     client.head("/upload", f"content-length: {MEGABYTE}")
@@ -519,7 +519,7 @@ async def test_who_leaves_in_the_middle_of_a_body_is_not_waited_for(app, serve, 
     assert await client.reader.read() == b""
 
 
-async def test_what_stands_behind_a_request_and_is_none_ends_with_its_client(app, serve, connect):
+async def test_garbage_after_a_request_ends_the_connection(app, serve, connect):
     client = await connect(Http1, await serve(app))
     client.head("/once")
     client.writer.write(b"[" * 5_000)
@@ -528,7 +528,7 @@ async def test_what_stands_behind_a_request_and_is_none_ends_with_its_client(app
 
 
 @pytest.mark.parametrize("kind", [Http1, Http2])
-async def test_what_serves_a_client_ends_when_it_leaves(app, serve, connect, kind):
+async def test_requests_of_a_disconnected_client_are_cancelled(app, serve, connect, kind):
     client = await connect(kind, await serve(app))
     client.head("/feed")
     await client.reader.readuntil(b"m")
@@ -536,10 +536,10 @@ async def test_what_serves_a_client_ends_when_it_leaves(app, serve, connect, kin
     await app.has_ended.wait()
 
 
-async def test_a_smaller_table_of_fields_is_taken_note_of(app, serve, connect):
+async def test_smaller_header_table_is_respected(app, serve, connect):
     client = await connect(Http2, await serve(app))
     client.send(frame(SETTINGS, 0, 0, struct.pack(">HL", 1, 0)))
-    client.decoder.max_allowed_table_size = 0  # it raises if it is not told (RFC 7541, 4.2)
+    client.decoder.max_allowed_table_size = 0  # it raises without a size update (RFC 7541, 4.2)
     assert await client.body(client.head("/once")) == b"ok"
 
 
@@ -576,7 +576,7 @@ HOST = (":authority", "a")
         [METHOD, SCHEME, PATH, HOST, ("te", "gzip")],
     ],
 )
-async def test_a_malformed_request_ends_its_stream_alone(app, serve, connect, fields):
+async def test_malformed_request_resets_only_its_stream(app, serve, connect, fields):
     client = await connect(Http2, await serve(app))
     fed = client.head("/feed")
     malformed = client.fields(fields)
@@ -588,7 +588,7 @@ async def test_a_malformed_request_ends_its_stream_alone(app, serve, connect, fi
 
 
 @pytest.mark.parametrize("field", [("Upper", "case"), (":path", "/once")])
-async def test_malformed_trailers_end_their_stream_alone(app, serve, connect, field):
+async def test_malformed_trailers_reset_only_their_stream(app, serve, connect, field):
     client = await connect(Http2, await serve(app))
     malformed = client.head("/upload", end=False)
     block = client.encoder.encode([field])
@@ -598,7 +598,7 @@ async def test_malformed_trailers_end_their_stream_alone(app, serve, connect, fi
     assert await client.body(client.head("/once")) == b"ok"
 
 
-async def test_values_of_any_bytes_that_are_no_control_characters_are_read(app, serve, connect):
+async def test_header_values_may_contain_any_bytes_except_control_characters(app, serve, connect):
     client = await connect(Http2, await serve(app))
     assert await client.body(client.fields([METHOD, SCHEME, PATH, HOST, ("x", b"\xff")])) == b"ok"
 
@@ -629,7 +629,7 @@ async def test_values_of_any_bytes_that_are_no_control_characters_are_read(app, 
         (frame(RESET, 0, 1, bytes(4)), PROTOCOL_ERROR),  # 6.4
     ],
 )
-async def test_who_breaks_the_protocol_is_told_how(app, serve, connect, nonsense, code):
+async def test_protocol_error_is_reported_to_the_client(app, serve, connect, nonsense, code):
     client = await connect(Http2, await serve(app))
     client.send(nonsense)
     await client.until(lambda: client.goaway is not None)
@@ -641,7 +641,7 @@ async def test_who_breaks_the_protocol_is_told_how(app, serve, connect, nonsense
     "first",
     [frame(PING, 0, 0, bytes(8)), frame(SETTINGS, 1, 0), frame(WINDOW_UPDATE, 0, 0, b"\0\0\0a")],
 )
-async def test_a_client_has_to_begin_with_its_settings(app, serve, connect, first):  # section 3.4
+async def test_client_must_start_with_settings(app, serve, connect, first):  # section 3.4
     client = await connect(Http1, await serve(app))
     client.writer.write(PREFACE + first)
     told = Http2.__new__(Http2)
@@ -658,7 +658,7 @@ async def test_a_client_has_to_begin_with_its_settings(app, serve, connect, firs
         b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n" + bytes(100),
         PREFACE + b"\xff" * 1_000,
         PREFACE + frame(DATA, 0, 1, b"abc"),  # before the settings, on a stream that is not open
-        PREFACE + frame(SETTINGS, 0, 0, b"abc"),  # no pairs of 6 bytes
+        PREFACE + frame(SETTINGS, 0, 0, b"abc"),  # not a multiple of 6 bytes
         PREFACE + frame(SETTINGS, 0, 1),  # on a stream
         PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HL", 4, 2**31)),  # a window too large
         PREFACE + frame(SETTINGS, 0, 0) + frame(PING, 0, 0, b"abc"),
@@ -671,7 +671,7 @@ async def test_a_client_has_to_begin_with_its_settings(app, serve, connect, firs
         + frame(SETTINGS, 0, 0)
         + frame(HEADERS, 0, 1, b"\x82")
         + frame(PING, 0, 0, b"8" * 8),
-        PREFACE + frame(SETTINGS, 0, 0) + frame(9, 0, 1, b"\x82"),  # goes on with nothing
+        PREFACE + frame(SETTINGS, 0, 0) + frame(9, 0, 1, b"\x82"),  # a continuation without headers
         PREFACE + frame(SETTINGS, 0, 0) + frame(DATA, 0, 0, bytes(70_000))[:9],  # too long
         PREFACE + frame(SETTINGS, 0, 0) + frame(GOAWAY, 0, 0, bytes(8)),
         b"POST / HTTP/9.9\r\n\r\n",
@@ -680,7 +680,7 @@ async def test_a_client_has_to_begin_with_its_settings(app, serve, connect, firs
         b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n",
     ],
 )
-async def test_what_is_malformed_ends_its_own_connection_alone(app, serve, connect, nonsense):
+async def test_malformed_data_ends_only_its_own_connection(app, serve, connect, nonsense):
     port = await serve(app)
     other, client = await connect(Http2, port), await connect(Http1, port)
     client.writer.write(nonsense)
@@ -688,7 +688,7 @@ async def test_what_is_malformed_ends_its_own_connection_alone(app, serve, conne
     assert await other.body(other.head("/once")) == b"ok"
 
 
-async def test_what_is_refused_is_not_served_after_all_when_its_client_leaves(app, serve, connect):
+async def test_refused_request_is_not_served_when_its_client_disconnects(app, serve, connect):
     port = await serve(app)
     client, other = await connect(Http1, port), await connect(Http2, port)
     client.head("/echo", "content-length: 100000", "transfer-encoding: chunked")
@@ -699,7 +699,9 @@ async def test_what_is_refused_is_not_served_after_all_when_its_client_leaves(ap
     assert app.begun == ["/once"]
 
 
-async def test_who_is_gone_before_it_is_refused_is_no_error(app, serve, connect, caplog):
+async def test_client_that_disconnects_before_its_refusal_causes_no_error(
+    app, serve, connect, caplog
+):
     port = await serve(app)
     head = b"POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port)) as client:
@@ -712,7 +714,7 @@ async def test_who_is_gone_before_it_is_refused_is_no_error(app, serve, connect,
 # --- The server
 
 
-async def test_beyond_its_limit_a_server_drops_clients_that_ask_at_once(app, serve, connect):
+async def test_connections_above_the_limit_are_dropped(app, serve, connect):
     port = await serve(app, connections=4)
     with ExitStack() as stack:
         clients = [stack.enter_context(asking(port)) for _ in range(6)]
@@ -726,13 +728,13 @@ async def test_beyond_its_limit_a_server_drops_clients_that_ask_at_once(app, ser
 
 
 def asking(port):
-    """A client whose request is there as soon as its connection."""
+    """Return a client whose request arrives together with its connection."""
     client = socket.create_connection(("127.0.0.1", port), timeout=5)
     client.sendall(b"POST /feed HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n")
     return client
 
 
-async def test_the_place_of_a_client_that_has_left_is_free(app, serve, connect):
+async def test_slot_of_a_disconnected_client_is_free(app, serve, connect):
     port = await serve(app, connections=1)
     for kind in (Http1, Http2, Http2):
         client = await connect(kind, port)
@@ -743,7 +745,7 @@ async def test_the_place_of_a_client_that_has_left_is_free(app, serve, connect):
         await app.has_ended.wait()
 
 
-async def test_a_server_that_has_stopped_has_ended_what_it_served(app, connect):
+async def test_stopped_server_has_ended_all_requests(app, connect):
     server = HttpServer(app)
     client = await connect(Http2, await server.start())
     client.head("/feed")

@@ -1,4 +1,4 @@
-"""Building a chain by hand: what changed is given, effects and checkpoints follow from it."""
+"""A hand-made chain: tests give the changes, and effects and checkpoints follow from them."""
 
 import pytest
 from msgspec.structs import replace
@@ -29,14 +29,14 @@ GAS_USED = GasCostSummary(1_000_000, 2_000_000, 500_000, 5_000)
 
 
 class Chain:
-    """Writes to a ledger: one checkpoint for each list of changes."""
+    """A writer of a ledger that makes one checkpoint for each list of changes."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.count = 0
 
     def coin(self, number, balance, owner=None, coin_tag=GAS_COIN):
-        """A coin that is not yet in the ledger; `owner` is an address or an owner."""
+        """Return a coin that is not yet in the ledger; `owner` is an address or an owner."""
         return self.move_object(number, coin_tag, owner, balance.to_bytes(8, "little"))
 
     def move_object(self, number, tag, owner=None, rest=b""):
@@ -49,22 +49,24 @@ class Chain:
         return Event(package or tag.address, module, sender or ZERO, tag, b"\1")
 
     def commit(self, *written, removed=(), events=(), timestamp_ms=1000):
-        """One checkpoint with one transaction."""
+        """Commit one checkpoint with one transaction."""
         return self.commit_all([self.transaction(written, removed, events)], timestamp_ms)
 
     def commit_all(self, transactions, timestamp_ms=1000):
         latest = None if self.ledger.is_empty else self.ledger.latest
         number = latest.number + 1 if latest else 0
         placed = [
-            replace(each, checkpoint=number, index_in_checkpoint=place, timestamp_ms=timestamp_ms)
-            for place, each in enumerate(transactions)
+            replace(
+                transaction, checkpoint=number, index_in_checkpoint=place, timestamp_ms=timestamp_ms
+            )
+            for place, transaction in enumerate(transactions)
         ]
         checkpoint = Checkpoint.after(latest, placed, timestamp_ms)
         self.ledger.apply(checkpoint)
         return checkpoint
 
     def transaction(self, written=(), removed=(), events=(), earlier=()):
-        """`earlier` are objects that another transaction of the same checkpoint writes."""
+        """Return a transaction; `earlier` are objects from the same checkpoint."""
         known = {value.id: value for value in earlier}
         self.count += 1
         kind = ProgrammableTransaction((Pure(self.count.to_bytes(8, "little")),), ())
@@ -133,5 +135,5 @@ def chain(ledger):
 
 @pytest.fixture(scope="session")
 def chain_on():
-    """A writer for another ledger than that of the fixture."""
+    """Return a function that creates a writer for another ledger."""
     return Chain

@@ -1,4 +1,4 @@
-"""Any history of commits and reverts, compared with a plain dictionary, and with its reload."""
+"""Any history of commits and reverts, compared with a dictionary and with a reloaded ledger."""
 
 import tempfile
 from contextlib import closing
@@ -24,13 +24,13 @@ commits = st.tuples(
     st.dictionaries(NUMBERS, st.tuples(st.sampled_from(OWNERS), st.integers(0, 99)), max_size=3),
     st.sets(NUMBERS, max_size=2),
 )
-# After each commit None takes a snapshot; a number drops so many and goes back to the last left.
+# After each commit, None takes a snapshot; N drops N snapshots and reverts to the last one.
 steps = st.lists(st.tuples(commits, st.none() | st.integers(0, 3)), max_size=8)
 
 
 @settings(max_examples=60)
 @given(steps)
-def test_the_ledger_is_what_its_commits_and_reverts_make_it(chain_on, history):
+def test_ledger_matches_a_model_after_any_commits_and_reverts(chain_on, history):
     with tempfile.TemporaryDirectory() as directory:
         with closing(Ledger.open(Path(directory))) as ledger:
             chain = chain_on(ledger)
@@ -44,7 +44,7 @@ def test_the_ledger_is_what_its_commits_and_reverts_make_it(chain_on, history):
 
 
 def replay(chain, history):
-    """Carry the history out on the ledger and on a dictionary, which is given back."""
+    """Apply the history to the ledger and to a dictionary, and return the dictionary."""
     model, snapshots = {}, [(chain.ledger.snapshot(), {})]
     for commit, back in history:
         commit_both(chain, model, *commit)
@@ -61,7 +61,7 @@ def replay(chain, history):
 def commit_both(chain, model, written, removed):
     gone = [number for number in removed if number in model and number not in written]
     coins = [chain.coin(number, balance, owner) for number, (owner, balance) in written.items()]
-    # As the parent of dynamic fields, which may come back: its version grows each time.
+    # Like the parent of dynamic fields, whose version grows each time.
     parent = chain.move_object(99, PARENT, Address.of(0xD))
     chain.commit(parent, *coins, removed=gone)
     model.update(written)
@@ -70,7 +70,7 @@ def commit_both(chain, model, written, removed):
 
 
 def seen(ledger):
-    """All that the indexes say."""
+    """Return the content of all indexes."""
     owned = {owner: ledger.owned_by(owner.address, GAS_COIN) for owner in OWNERS[:2]}
     owned[OWNERS[2]] = ledger.children_of(OWNERS[2].parent)
     balances = {owner: ledger.balance(owner.address, SUI) for owner in OWNERS[:2]}
@@ -82,12 +82,12 @@ def seen(ledger):
 
 
 def existing(ledger):
-    """All coins that there can be, by id, whoever owns them."""
+    """Return all possible coins by ID, of all owners."""
     return filter(None, (ledger.get(Address.of(number)) for number in range(1, 7)))
 
 
 def expected_view(model):
-    """The same of a dictionary: coins come from the largest on, dynamic fields by id."""
+    """Return the same from a dictionary: coins from the largest on, dynamic fields by ID."""
     by_owner = {
         owner: sorted(
             ((n, balance) for n, (held_by, balance) in model.items() if held_by == owner),

@@ -49,7 +49,7 @@ def positions(events):
     return [tuple(event.position) for event in events]
 
 
-def test_events_come_in_order_with_their_place_time_and_transaction(filled):
+def test_events_are_ordered_with_position_time_and_transaction(filled):
     events = filled.events()
     assert positions(events) == [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 0, 0)]
     assert [event.timestamp_ms for event in events] == [600, 600, 600, 700]
@@ -70,44 +70,44 @@ def test_events_come_in_order_with_their_place_time_and_transaction(filled):
         (HasType(SHOP, "shop", "Sold", ()), []),
     ],
 )
-def test_a_predicate_selects_its_events(filled, predicate, expected):
+def test_predicate_selects_its_events(filled, predicate, expected):
     assert positions(filled.events(only(predicate))) == expected
 
 
-def test_literals_of_a_term_must_all_hold(filled):
+def test_all_literals_of_a_term_must_match(filled):
     assert positions(filled.events(only(EmittedBy(SHOP), SentBy(BOB)))) == [(1, 1, 0), (1, 1, 1)]
 
 
-def test_one_term_of_several_must_hold(filled):
+def test_one_of_several_terms_must_match(filled):
     either = (*only(EmittedBy(CAFE)), *only(EmittedBy(SHOP, "door")))
     assert positions(filled.events(either)) == [(1, 1, 1), (2, 0, 0)]
 
 
-def test_a_negated_literal_selects_the_others(filled):
+def test_negated_literal_selects_the_other_events(filled):
     others = ((EventLiteral(HasType(SHOP, "shop"), negated=True),),)
     assert positions(filled.events(others)) == [(1, 1, 1), (2, 0, 0)]
 
 
-def test_a_range_includes_its_start_and_not_its_end(filled):
+def test_range_includes_its_start_and_excludes_its_end(filled):
     start, end = EventPosition(1, 1, 0), EventPosition(2, 0, 0)
     assert positions(filled.events(start=start, end=end)) == [(1, 1, 0), (1, 1, 1)]
 
 
-def test_descending_begins_at_the_end(filled):
+def test_descending_order_starts_at_the_end(filled):
     assert positions(filled.events(limit=2, descending=True)) == [(2, 0, 0), (1, 1, 1)]
 
 
-def test_a_limit_takes_the_first(filled):
+def test_limit_takes_the_first_events(filled):
     assert positions(filled.events(limit=2)) == [(1, 0, 0), (1, 1, 0)]
 
 
 @pytest.mark.parametrize("beyond", [EventPosition(3), EventPosition(2**64 - 1, 2**64 - 1)])
-def test_a_start_behind_the_chain_finds_nothing_and_an_end_there_everything(filled, beyond):
+def test_start_after_the_chain_is_empty_and_end_after_it_includes_all(filled, beyond):
     assert filled.events(start=beyond) == []
     assert len(filled.events(end=beyond)) == 4
 
 
-def test_a_start_behind_the_last_event_of_a_transaction_means_the_next_one(filled):
+def test_start_after_the_last_event_of_a_transaction_means_the_next_one(filled):
     assert positions(filled.events(start=EventPosition(1, 0, 1), limit=1)) == [(1, 1, 0)]
 
 
@@ -127,15 +127,15 @@ terms = st.lists(st.lists(literals, max_size=3).map(tuple), max_size=3).map(tupl
 
 
 @given(event_filter=st.none() | terms)
-def test_a_filter_means_the_same_for_one_event_in_hand_and_in_the_log(logged, event_filter):
+def test_filter_gives_the_same_result_in_memory_and_in_the_database(logged, event_filter):
     events = logged.events()
-    expected = [each for each in events if matches(event_filter, each.event)]
+    expected = [event for event in events if matches(event_filter, event.event)]
     assert logged.events(event_filter) == expected
 
 
 @pytest.fixture(scope="module")
 def logged(chain_on):
-    """Every combination of emitting module, type and sender, once."""
+    """Commit every combination of emitting module, type and sender once."""
     chain = chain_on(Ledger())
     chain.commit(
         events=[

@@ -33,13 +33,13 @@ def numbers(objects):
 # --- Objects and versions
 
 
-def test_an_object_is_read_as_it_is_now(chain, ledger):
+def test_get_returns_the_current_version(chain, ledger):
     chain.commit(chain.coin(1, 100))
     chain.commit(chain.coin(1, 60))
     assert balance_of(ledger.get(Address.of(1))) == 60
 
 
-def test_what_nobody_uses_takes_less_than_300_bytes_of_memory(chain, ledger):
+def test_unused_object_takes_less_than_300_bytes_of_memory(chain, ledger):
     def commit(count):
         first = chain.count * 100 + 1
         for number in range(first, first + count * 100, 100):
@@ -47,7 +47,7 @@ def test_what_nobody_uses_takes_less_than_300_bytes_of_memory(chain, ledger):
 
     tracemalloc.start()
     try:
-        commit(70)  # the last 4096 objects are kept, and the last 64 transactions
+        commit(70)  # the cache has the last 4096 objects and the last 64 transactions
         before, _ = tracemalloc.get_traced_memory()
         commit(50)
         after, _ = tracemalloc.get_traced_memory()
@@ -57,7 +57,7 @@ def test_what_nobody_uses_takes_less_than_300_bytes_of_memory(chain, ledger):
     assert balance_of(ledger.get(Address.of(1))) == 7
 
 
-def test_what_nobody_has_used_for_long_is_changed_and_removed_as_everything_else(chain, ledger):
+def test_object_outside_the_cache_can_be_changed_and_removed(chain, ledger):
     chain.commit(chain.coin(1, 100), chain.coin(2, 50), chain.coin(3, 20))
     for first in range(1_000, 6_000, 100):
         chain.commit(*(chain.coin(number, 1, BOB) for number in range(first, first + 100)))
@@ -71,21 +71,21 @@ def test_what_nobody_has_used_for_long_is_changed_and_removed_as_everything_else
     assert len(ledger.owned_by(BOB)) == 5_000
 
 
-def test_every_past_version_stays_readable(chain, ledger):
+def test_every_past_version_is_readable(chain, ledger):
     for balance in (100, 60, 30):
         chain.commit(chain.coin(1, balance))
     found = [balance_of(ledger.get_version(Address.of(1), version)) for version in (1, 2, 3)]
     assert found == [100, 60, 30]
 
 
-def test_a_version_that_never_was_is_none(chain, ledger):
+def test_get_version_returns_none_for_an_unknown_version(chain, ledger):
     chain.commit(chain.coin(1, 100))
     assert ledger.get_version(Address.of(1), 2) is None
     assert ledger.get_version(Address.of(1), 2**64 - 1) is None
     assert ledger.get_version(Address.of(2), 1) is None
 
 
-def test_a_removed_object_is_gone_now_and_at_the_version_of_its_removal(chain, ledger):
+def test_removed_object_is_missing_now_and_at_its_removal_version(chain, ledger):
     chain.commit(chain.coin(1, 100))
     chain.commit(removed=[1])
     assert ledger.get(Address.of(1)) is None
@@ -93,7 +93,7 @@ def test_a_removed_object_is_gone_now_and_at_the_version_of_its_removal(chain, l
     assert balance_of(ledger.get_version(Address.of(1), 1)) == 100
 
 
-def test_an_object_that_was_wrapped_comes_back_at_a_later_version(chain, ledger):
+def test_wrapped_object_reappears_at_a_later_version(chain, ledger):
     chain.commit(chain.coin(1, 100))
     chain.commit(chain.coin(2, 5), removed=[1])
     chain.commit(chain.coin(1, 100), chain.coin(2, 5))
@@ -104,19 +104,19 @@ def test_an_object_that_was_wrapped_comes_back_at_a_later_version(chain, ledger)
 # --- Indexes
 
 
-def test_owned_objects_come_in_pages_the_largest_coins_first_and_then_by_id(chain, ledger):
-    chain.commit(*[chain.coin(*each) for each in [(5, 10), (3, 30), (8, 10), (1, 20)]])
+def test_owned_objects_are_paged_with_the_largest_coins_first_and_then_by_id(chain, ledger):
+    chain.commit(*[chain.coin(*item) for item in [(5, 10), (3, 30), (8, 10), (1, 20)]])
     first = ledger.owned_by(ALICE, limit=2)
     assert numbers(first) == [3, 1]
     place = listing_place(first[-1].data)
     assert numbers(ledger.owned_by(ALICE, after=place, limit=2)) == [5, 8]
 
 
-def test_owned_objects_of_several_types_come_type_by_type(chain, ledger):
+def test_owned_objects_are_grouped_by_type(chain, ledger):
     usd = coin_tag(StructTag(Address.of(0x77), "usd", "USD"))
     objects = [chain.move_object(1, TOOL), chain.coin(2, 1, coin_tag=usd), chain.coin(3, 9)]
     chain.commit(*objects, chain.coin(4, 8))
-    order = [3, 4, 2, 1]  # 0x2::coin::Coin of 0x2 and of 0x77, then what is of another package
+    order = [3, 4, 2, 1]  # 0x2::coin::Coin of 0x2 and of 0x77, then a type of another package
     assert numbers(ledger.owned_by(ALICE)) == order
     for count, number in enumerate(order, 1):
         place = listing_place(ledger.get(Address.of(number)).data)
@@ -130,20 +130,20 @@ def test_owned_objects_are_filtered_by_exact_type_or_by_name(chain, ledger):
     assert numbers(ledger.owned_by(ALICE, StructTag(GAS_COIN.address, "coin", "Coin"))) == [1, 2]
 
 
-def test_an_object_that_is_given_away_changes_its_place_in_the_index(chain, ledger):
+def test_transferred_object_moves_in_the_index(chain, ledger):
     chain.commit(chain.coin(1, 1, ALICE))
     chain.commit(chain.coin(1, 1, BOB))
     assert ledger.owned_by(ALICE) == []
     assert numbers(ledger.owned_by(BOB)) == [1]
 
 
-def test_shared_and_immutable_objects_belong_to_no_address(chain, ledger):
+def test_shared_and_immutable_objects_do_not_belong_to_an_address(chain, ledger):
     chain.commit(chain.move_object(1, TOOL, Shared(1)), chain.move_object(2, TOOL, Immutable()))
     assert numbers(map(ledger.get, [Address.of(1), Address.of(2)])) == [1, 2]
     assert ledger.owned_by(Address.of(0)) == []
 
 
-def test_what_describes_a_currency_is_found_by_its_type_whoever_owns_it(chain, ledger):
+def test_currency_objects_are_found_by_type_for_any_owner(chain, ledger):
     metadata = parse_struct_tag("0x2::coin::CoinMetadata<0x77::usd::USD>")
     chain.commit(*(chain.move_object(number, metadata, Immutable()) for number in (2, 1)))
     chain.commit(chain.move_object(1, metadata, BOB))
@@ -152,7 +152,7 @@ def test_what_describes_a_currency_is_found_by_its_type_whoever_owns_it(chain, l
     assert numbers(ledger.describing(metadata)) == [2]
 
 
-def test_children_are_found_by_their_parent_and_are_not_owned_objects(chain, ledger):
+def test_children_are_found_by_parent_and_are_not_owned_objects(chain, ledger):
     parent = Address.of(0x50)
     children = [chain.move_object(number, TOOL, ObjectOwner(parent)) for number in (2, 1)]
     chain.commit(*children)
@@ -161,7 +161,7 @@ def test_children_are_found_by_their_parent_and_are_not_owned_objects(chain, led
     assert ledger.owned_by(parent) == []
 
 
-def test_balances_add_up_over_coins_and_follow_every_change(chain, ledger):
+def test_balances_sum_up_coins_and_follow_changes(chain, ledger):
     chain.commit(chain.coin(1, 100), chain.coin(2, 50))
     assert ledger.balance(ALICE, SUI) == CoinBalance(150, 2)
     chain.commit(chain.coin(1, 70), chain.coin(3, 30, BOB))
@@ -172,7 +172,7 @@ def test_balances_add_up_over_coins_and_follow_every_change(chain, ledger):
     assert ledger.balance(Address.of(0xC), SUI) == CoinBalance(0, 0)
 
 
-def test_all_versions_of_a_package_are_found_by_the_address_of_its_modules(chain, ledger):
+def test_package_versions_are_found_by_the_original_id(chain, ledger):
     modules = tuple(
         (str(i), data) for i, data in enumerate(load_framework()[Address.of(1)].modules)
     )
@@ -187,7 +187,7 @@ def test_all_versions_of_a_package_are_found_by_the_address_of_its_modules(chain
 # --- Chain
 
 
-def test_checkpoints_are_found_by_number_and_by_digest(chain, ledger):
+def test_checkpoints_are_found_by_number_and_digest(chain, ledger):
     genesis, second = chain.commit(chain.coin(1, 1)), chain.commit(chain.coin(1, 2))
     assert ledger.checkpoint(0) == genesis
     assert ledger.checkpoint(1) == ledger.latest == second
@@ -198,7 +198,7 @@ def test_checkpoints_are_found_by_number_and_by_digest(chain, ledger):
     assert ledger.checkpoint_by_digest(Digest(bytes(32))) is None
 
 
-def test_each_checkpoint_names_its_predecessor_and_counts_transactions_and_gas(chain):
+def test_checkpoint_names_its_predecessor_and_sums_up_transactions_and_gas(chain):
     genesis = chain.commit(chain.coin(1, 1))
     second = chain.commit_all([chain.transaction(), chain.transaction()])
     assert second.summary.previous_digest == genesis.summary.digest()
@@ -207,7 +207,7 @@ def test_each_checkpoint_names_its_predecessor_and_counts_transactions_and_gas(c
     assert second.summary.content_digest == second.contents.digest()
 
 
-def test_a_transaction_is_read_back_as_it_was_committed(chain, ledger):
+def test_transaction_is_read_back_as_committed(chain, ledger):
     chain.commit(chain.coin(1, 100), events=[chain.event(TOOL)], timestamp_ms=77)
     committed = chain.commit(chain.coin(1, 60), chain.coin(2, 30, BOB), timestamp_ms=88)
     (executed,) = committed.transactions
@@ -218,15 +218,21 @@ def test_a_transaction_is_read_back_as_it_was_committed(chain, ledger):
     assert read.balance_changes == (BalanceChange(ALICE, SUI, -40), BalanceChange(BOB, SUI, 30))
 
 
-def test_transactions_are_listed_in_the_order_of_the_chain(chain, ledger):
+def test_transactions_are_listed_in_chain_order(chain, ledger):
     chain.commit(chain.coin(1, 1))
     pair = [chain.transaction(), chain.transaction()]
     chain.commit_all(pair)
-    assert [each.digest for each in ledger.transactions(1, 5)] == [each.digest for each in pair]
-    assert [each.index_in_checkpoint for each in ledger.transactions(0, 3)] == [0, 0, 1]
+    assert [transaction.digest for transaction in ledger.transactions(1, 5)] == [
+        item.digest for item in pair
+    ]
+    assert [transaction.index_in_checkpoint for transaction in ledger.transactions(0, 3)] == [
+        0,
+        0,
+        1,
+    ]
 
 
-def test_transactions_of_one_checkpoint_may_build_on_each_other(chain, ledger):
+def test_transactions_of_one_checkpoint_may_depend_on_each_other(chain, ledger):
     first = chain.transaction([chain.coin(1, 100)])
     second = chain.transaction([chain.coin(1, 40, BOB)], earlier=first.output_objects)
     chain.commit_all([first, second])
@@ -234,7 +240,7 @@ def test_transactions_of_one_checkpoint_may_build_on_each_other(chain, ledger):
     assert ledger.balance(BOB, SUI) == CoinBalance(40, 1)
 
 
-def test_an_empty_ledger_has_no_latest_checkpoint(ledger):
+def test_empty_ledger_has_no_latest_checkpoint(ledger):
     assert ledger.is_empty
     with pytest.raises(NotNowError) as caught:
         _ = ledger.latest
@@ -244,14 +250,14 @@ def test_an_empty_ledger_has_no_latest_checkpoint(ledger):
 # --- All or nothing
 
 
-def test_a_checkpoint_that_does_not_follow_is_refused(chain, ledger):
+def test_checkpoint_that_does_not_follow_is_refused(chain, ledger):
     genesis = chain.commit(chain.coin(1, 1))
     with pytest.raises(ValidationError) as caught:
         ledger.apply(Checkpoint.after(None, genesis.transactions, 0))
     assert caught.value.code == "checkpoint_invalid"
 
 
-def test_a_transaction_that_is_there_already_changes_nothing(chain, ledger):
+def test_duplicate_transaction_changes_nothing(chain, ledger):
     (executed,) = chain.commit(chain.coin(1, 1)).transactions
     with pytest.raises(ValidationError) as caught:
         ledger.apply(Checkpoint.after(ledger.latest, [executed], 0))
@@ -260,7 +266,7 @@ def test_a_transaction_that_is_there_already_changes_nothing(chain, ledger):
     assert ledger.checkpoint(1) is None
 
 
-def test_an_object_that_is_not_in_the_effects_is_refused_whole(chain, ledger):
+def test_object_missing_in_the_effects_is_refused_without_changes(chain, ledger):
     chain.commit(chain.coin(1, 1))
     executed = chain.transaction([chain.coin(1, 5)])
     force_setattr(executed, "output_objects", (*executed.output_objects, chain.coin(2, 5)))
@@ -271,7 +277,7 @@ def test_an_object_that_is_not_in_the_effects_is_refused_whole(chain, ledger):
     assert ledger.get(Address.of(2)) is None
 
 
-def test_a_package_that_cannot_be_read_is_refused_whole(chain, ledger):
+def test_unreadable_package_is_refused_without_changes(chain, ledger):
     chain.commit(chain.coin(1, 1))
     package = MovePackage(Address.of(0x99), 1, (("broken", b"\xa1\x1c"),), (), ())
     with pytest.raises(MalformedModule):
@@ -280,7 +286,7 @@ def test_a_package_that_cannot_be_read_is_refused_whole(chain, ledger):
     assert ledger.checkpoint(1) is None
 
 
-def test_a_full_disk_refuses_the_checkpoint_whole(chain, ledger):
+def test_full_disk_refuses_the_checkpoint_without_changes(chain, ledger):
     genesis = chain.commit(chain.coin(1, 1))
     ((pages,),) = ledger._state.rows("PRAGMA page_count")
     ledger._state.rows(f"PRAGMA max_page_count = {pages}")
@@ -295,7 +301,7 @@ def test_a_full_disk_refuses_the_checkpoint_whole(chain, ledger):
 # --- Settings
 
 
-def test_a_setting_is_kept_until_it_is_set_anew():
+def test_setting_is_stored_until_it_is_replaced():
     ledger = Ledger()
     assert ledger.setting("key") is None
     ledger.set_setting("key", b"\1")

@@ -48,34 +48,34 @@ def filled():
 DATA = [data_of(9, GAS_COIN, 50), data_of(2, USD_COIN, 90), data_of(5), data_of(1, GAS_COIN, 70)]
 
 
-def test_types_come_one_after_the_other_and_coins_from_the_largest_on():
+def test_objects_are_grouped_by_type_with_the_largest_coins_first():
     assert page(filled()) == [5, 1, 9, 2]  # the name of the module `sui` is shorter than `coin`
 
 
-def test_a_filter_with_type_arguments_means_that_type_alone():
+def test_filter_with_type_arguments_matches_only_that_type():
     assert page(filled(), GAS_COIN) == [1, 9]
 
 
-def test_a_filter_without_type_arguments_means_all_instantiations():
+def test_filter_without_type_arguments_matches_all_instantiations():
     assert page(filled(), ANY_COIN) == [1, 9, 2]
 
 
-def test_a_page_begins_behind_a_place_even_if_that_object_is_gone():
+def test_page_starts_after_a_place_even_if_its_object_is_removed():
     index = filled()
     index.remove(OWNER, GAS_COIN, place_of(DATA[0]))
     assert page(index, after=listing_place(DATA[0]), limit=1) == [2]
 
 
-def test_an_unknown_key_has_an_empty_page():
+def test_unknown_owner_has_an_empty_page():
     assert list(filled().page(Address.of(0xB), None, BEGINNING, None)) == []
 
 
-def test_a_type_without_parameters_is_no_instance_of_one_with_others():
+def test_type_without_parameters_is_not_an_instance_of_one_with_parameters():
     assert not is_instance(USD_COIN, GAS_COIN)
     assert not is_instance(SUI, ANY_COIN)
 
 
-def test_types_are_ordered_by_address_then_by_names_the_shorter_first_then_by_parameters():
+def test_types_are_ordered_by_address_names_and_parameters():
     in_order = [
         "0x2::zoo::Animal",
         "0x2::coin::Coin<u8>",
@@ -105,7 +105,7 @@ def test_types_are_ordered_by_address_then_by_names_the_shorter_first_then_by_pa
         ),
     ],
 )
-def test_the_order_is_that_of_keys_with_numbers_of_fixed_size(tag, key):
+def test_type_order_equals_the_order_of_fixed_size_keys(tag, key):
     assert type_order(tag).hex() == key
 
 
@@ -114,14 +114,14 @@ def test_the_order_is_that_of_keys_with_numbers_of_fixed_size(tag, key):
     st.sets(st.integers(0, 60)),
     st.integers(0, 60),
 )
-def test_pages_agree_with_a_sorted_list_whatever_was_added_and_removed(added, removed, after):
+def test_pages_match_a_sorted_list_after_any_changes(added, removed, after):
     index, left = ObjectIndex(), []
     data = {
         number: data_of(number, GAS_COIN if number % 2 else USD_COIN, balance)
         for number, balance in added.items()
     }
-    for each in data.values():
-        index.add(OWNER, each.type, place_of(each))
+    for entry in data.values():
+        index.add(OWNER, entry.type, place_of(entry))
     for number in removed & added.keys():
         index.remove(OWNER, data[number].type, place_of(data[number]))
     # Coins of 0x2 are before those of 0x77.
@@ -129,4 +129,4 @@ def test_pages_agree_with_a_sorted_list_whatever_was_added_and_removed(added, re
     assert page(index) == [number for _, _, number in left]
     begin = (after % 2 == 0, -1, after)
     place = listing_place(data_of(after, GAS_COIN if after % 2 else USD_COIN, 1))
-    assert page(index, after=place, limit=3) == [each[2] for each in left if each > begin][:3]
+    assert page(index, after=place, limit=3) == [item[2] for item in left if item > begin][:3]

@@ -9,18 +9,18 @@ def balance_of(value):
 
 
 def before(ledger, checkpoint, place=0):
-    """The objects before a transaction of a checkpoint."""
+    """Return the objects before a transaction of a checkpoint."""
     return ledger.objects_before(checkpoint.transactions[place].digest)
 
 
-def test_a_transaction_finds_what_the_one_before_it_left(chain, ledger):
+def test_past_objects_show_the_state_before_a_transaction(chain, ledger):
     commits = [chain.commit(chain.coin(1, balance)) for balance in (100, 60, 30)]
-    first, second, third = (before(ledger, each).get(ONE) for each in commits)
+    first, second, third = (before(ledger, commit).get(ONE) for commit in commits)
     assert first is None
     assert [balance_of(second), balance_of(third)] == [100, 60]
 
 
-def test_what_was_removed_is_not_there_until_it_comes_back(chain, ledger):
+def test_removed_object_is_missing_until_it_reappears(chain, ledger):
     chain.commit(chain.coin(1, 100))
     removal = chain.commit(chain.coin(2, 5), removed=[1])
     empty = chain.commit(chain.coin(2, 5))
@@ -39,7 +39,7 @@ def test_transactions_of_one_checkpoint_see_each_other(chain, ledger):
     assert balance_of(before(ledger, checkpoint, 1).get(ONE)) == 100
 
 
-def test_versions_that_were_made_later_are_not_there(chain, ledger):
+def test_later_versions_are_not_visible(chain, ledger):
     chain.commit(chain.coin(1, 100))
     second = chain.commit(chain.coin(1, 60))
     past = before(ledger, second)
@@ -48,19 +48,19 @@ def test_versions_that_were_made_later_are_not_there(chain, ledger):
     assert balance_of(ledger.get_version(ONE, 2)) == 60
 
 
-def test_an_object_is_the_same_each_time_that_it_is_read(chain, ledger):
+def test_repeated_reads_return_the_same_object(chain, ledger):
     chain.commit(chain.coin(1, 100))
     past = before(ledger, chain.commit(chain.coin(2, 5)))
     assert past.get(ONE) is past.get(ONE)
     assert past.get(TWO) is None
 
 
-def test_an_unknown_transaction_has_no_past(chain, ledger):
+def test_unknown_transaction_has_no_past_objects(chain, ledger):
     chain.commit(chain.coin(1, 100))
     assert ledger.objects_before(Digest(bytes(32))) is None
 
 
-def test_a_transaction_that_was_taken_back_has_no_past(chain, ledger):
+def test_reverted_transaction_has_no_past_objects(chain, ledger):
     chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     gone = chain.commit(chain.coin(1, 60))

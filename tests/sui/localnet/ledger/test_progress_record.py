@@ -1,6 +1,6 @@
-"""Each fault that SQLite takes for a valid, older state; and each moment at which a process dies.
+"""Faults that SQLite treats as a valid, older state, and all moments at which a process may die.
 
-A copy of the directory while the ledger is open is what `kill -9` leaves at that moment.
+A copy of the directory while the ledger is open is the result of `kill -9` at that moment.
 """
 
 import shutil
@@ -22,7 +22,7 @@ WAL = f"{STATE_FILE_NAME}-wal"
 
 @pytest.fixture
 def write(chain_on):
-    """Commit checkpoints to a ledger, each with a larger object than a page."""
+    """Return a function that commits checkpoints, each with an object larger than a page."""
 
     def commit(ledger, count):
         chain = chain_on(ledger)
@@ -35,7 +35,7 @@ def write(chain_on):
 
 @pytest.fixture
 def killed(tmp_path, write):
-    """The directory of a process that was killed after checkpoint 5; all is in its log."""
+    """Return the directory of a process killed after checkpoint 5, with all data in its log."""
     directory = tmp_path / "killed"
     with closing(Ledger.open(tmp_path / "state")) as ledger:
         write(ledger, 6)
@@ -44,7 +44,7 @@ def killed(tmp_path, write):
 
 
 def number_in(directory):
-    """The number of the last checkpoint of the ledger in a directory, when it is opened."""
+    """Open the ledger in a directory and return the number of its last checkpoint."""
     with closing(Ledger.open(directory)) as ledger:
         return ledger.latest.number
 
@@ -113,7 +113,7 @@ def test_open_refuses_the_database_of_another_chain(tmp_path, write, chain_on):
     shutil.copy(tmp_path / "other" / STATE_FILE_NAME, tmp_path / "one" / STATE_FILE_NAME)
     error = refusal_of(tmp_path / "one")
     assert error.code == "state_incomplete"
-    assert "its checkpoint 2 is another one" in error.message
+    assert "its checkpoint 2 is different" in error.message
 
 
 @pytest.mark.parametrize("text", ["", "5", "5 x y\n", "\xff" * 150, "five " + "ab" * 32 + " cd"])
@@ -192,7 +192,7 @@ def test_open_refuses_a_loss_after_a_revert(tmp_path, write):
 
 
 def test_delete_state_can_be_repeated_when_it_was_killed(killed):
-    """The record goes first: a database that is gone must not be taken for a loss."""
+    """The record is deleted first, so that a deleted database does not count as lost."""
     (killed / RECORD).unlink()
     (killed / STATE_FILE_NAME).unlink()
     with closing(Ledger.open(killed)) as ledger:
@@ -202,7 +202,7 @@ def test_delete_state_can_be_repeated_when_it_was_killed(killed):
     assert [path.name for path in killed.iterdir()] == ["mine.txt"]
 
 
-def test_open_accepts_what_kill_9_leaves_of_commits_and_reverts(tmp_path):
+def test_open_accepts_the_state_after_kill_9_during_commits_and_reverts(tmp_path):
     for lines in (1, 7, 23, 60):
         with subprocess.Popen(
             [sys.executable, WRITER, tmp_path],

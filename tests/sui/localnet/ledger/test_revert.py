@@ -16,7 +16,7 @@ def balance_of(value):
     return int.from_bytes(value.data.contents[32:], "little")
 
 
-def test_a_revert_takes_back_every_kind_of_change(chain, ledger):
+def test_revert_undoes_every_kind_of_change(chain, ledger):
     chain.commit(chain.coin(1, 100), chain.coin(2, 50), chain.move_object(3, TOOL))
     snapshot = ledger.snapshot()
     chain.commit(chain.coin(1, 10), chain.coin(4, 90, BOB), removed=[2])
@@ -30,7 +30,7 @@ def test_a_revert_takes_back_every_kind_of_change(chain, ledger):
     assert ledger.events() == []
 
 
-def test_a_revert_restores_balances(chain, ledger):
+def test_revert_restores_balances(chain, ledger):
     chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     chain.commit(chain.coin(1, 10), chain.coin(4, 90, BOB))
@@ -39,7 +39,7 @@ def test_a_revert_restores_balances(chain, ledger):
     assert ledger.balance(BOB, SUI) == CoinBalance(0, 0)
 
 
-def test_a_reverted_transaction_and_its_checkpoint_are_forgotten(chain, ledger):
+def test_reverted_transaction_and_checkpoint_are_forgotten(chain, ledger):
     genesis = chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     reverted = chain.commit(chain.coin(1, 10))
@@ -50,7 +50,7 @@ def test_a_reverted_transaction_and_its_checkpoint_are_forgotten(chain, ledger):
     assert ledger.get_version(Address.of(1), 2) is None
 
 
-def test_a_reverted_transaction_can_be_executed_anew(chain, ledger):
+def test_reverted_transaction_can_be_executed_again(chain, ledger):
     chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     (executed,) = chain.commit(chain.coin(1, 10)).transactions
@@ -59,7 +59,7 @@ def test_a_reverted_transaction_can_be_executed_anew(chain, ledger):
     assert balance_of(ledger.get(Address.of(1))) == 10
 
 
-def test_one_snapshot_serves_any_number_of_reverts(chain, ledger):
+def test_snapshot_can_be_reverted_to_any_number_of_times(chain, ledger):
     chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     for balance in (1, 2, 3):
@@ -68,7 +68,7 @@ def test_one_snapshot_serves_any_number_of_reverts(chain, ledger):
         assert balance_of(ledger.get(Address.of(1))) == 100
 
 
-def test_the_checkpoint_of_a_snapshot_is_not_read_again(chain, ledger):
+def test_checkpoint_of_a_snapshot_is_not_read_again(chain, ledger):
     head = chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     chain.commit(chain.coin(1, 10))
@@ -76,7 +76,7 @@ def test_the_checkpoint_of_a_snapshot_is_not_read_again(chain, ledger):
     assert ledger.latest is head
 
 
-def test_a_snapshot_that_is_known_by_number_and_digest_alone_serves_as_well(chain, ledger):
+def test_snapshot_with_only_number_and_digest_is_sufficient(chain, ledger):
     head = chain.commit(chain.coin(1, 100))
     snapshot = ledger.snapshot()
     chain.commit(chain.coin(1, 10))
@@ -85,7 +85,7 @@ def test_a_snapshot_that_is_known_by_number_and_digest_alone_serves_as_well(chai
     assert balance_of(ledger.get(Address.of(1))) == 100
 
 
-def test_nested_snapshots_unwind_in_their_order(chain, ledger):
+def test_nested_snapshots_are_reverted_in_order(chain, ledger):
     chain.commit(chain.coin(1, 100))
     outer = ledger.snapshot()
     chain.commit(chain.coin(1, 60))
@@ -97,7 +97,7 @@ def test_nested_snapshots_unwind_in_their_order(chain, ledger):
     assert balance_of(ledger.get(Address.of(1))) == 100
 
 
-def test_an_inner_snapshot_is_gone_after_a_revert_to_the_outer_one(chain, ledger):
+def test_inner_snapshot_is_invalid_after_a_revert_to_the_outer_one(chain, ledger):
     chain.commit(chain.coin(1, 100))
     outer = ledger.snapshot()
     chain.commit(chain.coin(1, 60))
@@ -110,14 +110,14 @@ def test_an_inner_snapshot_is_gone_after_a_revert_to_the_outer_one(chain, ledger
     assert balance_of(ledger.get(Address.of(1))) == 61
 
 
-def test_a_revert_right_after_the_snapshot_changes_nothing(chain, ledger):
+def test_revert_directly_after_the_snapshot_changes_nothing(chain, ledger):
     genesis = chain.commit(chain.coin(1, 100))
     ledger.revert(ledger.snapshot())
     assert ledger.latest == genesis
     assert balance_of(ledger.get(Address.of(1))) == 100
 
 
-def test_a_wrapped_object_is_wrapped_again_after_a_revert(chain, ledger):
+def test_wrapped_object_is_wrapped_again_after_a_revert(chain, ledger):
     chain.commit(chain.coin(1, 100), chain.coin(2, 5))
     chain.commit(chain.coin(2, 5), removed=[1])
     snapshot = ledger.snapshot()
@@ -126,7 +126,7 @@ def test_a_wrapped_object_is_wrapped_again_after_a_revert(chain, ledger):
     assert ledger.get(Address.of(1)) is None
 
 
-def test_a_package_that_was_published_since_is_unknown_after_a_revert(chain, ledger):
+def test_later_package_is_unknown_after_a_revert(chain, ledger):
     chain.commit(chain.coin(5, 100))
     snapshot = ledger.snapshot()
     modules = tuple(

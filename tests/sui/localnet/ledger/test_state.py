@@ -22,7 +22,7 @@ WRITER = Path(__file__).with_name("state_writer.py")
 
 @pytest.fixture
 def written(chain_on, tmp_path):
-    """A directory in which a network left three checkpoints."""
+    """Return a directory with three checkpoints of a network."""
     with closing(Ledger.open(tmp_path)) as ledger:
         chain = chain_on(ledger)
         chain.commit(chain.coin(1, 100), chain.coin(2, 50), events=[chain.event(TOOL)])
@@ -35,7 +35,7 @@ def written(chain_on, tmp_path):
 # --- Reloading
 
 
-def test_everything_is_there_after_a_restart(written):
+def test_all_data_survives_a_restart(written):
     with closing(Ledger.open(written)) as ledger:
         assert ledger.latest.number == 2
         assert ledger.get(Address.of(1)).version == 2
@@ -46,7 +46,7 @@ def test_everything_is_there_after_a_restart(written):
         assert ledger.setting("key") == b"secret"
 
 
-def test_a_restarted_ledger_goes_on_where_it_stopped(written, chain_on):
+def test_restarted_ledger_continues_where_it_stopped(written, chain_on):
     with closing(Ledger.open(written)) as ledger:
         chain = chain_on(ledger)
         chain.count = 100
@@ -56,7 +56,7 @@ def test_a_restarted_ledger_goes_on_where_it_stopped(written, chain_on):
         assert checkpoint.summary.previous_digest == ledger.checkpoint(2).digest
 
 
-def test_a_revert_is_durable(chain_on, tmp_path):
+def test_revert_is_durable(chain_on, tmp_path):
     with closing(Ledger.open(tmp_path)) as ledger:
         chain = chain_on(ledger)
         genesis = chain.commit(chain.coin(1, 100))
@@ -69,7 +69,7 @@ def test_a_revert_is_durable(chain_on, tmp_path):
         assert ledger.events() == []
 
 
-def test_a_snapshot_outlives_a_restart(written, chain_on):
+def test_snapshot_survives_a_restart(written, chain_on):
     with closing(Ledger.open(written)) as ledger:
         snapshot = ledger.snapshot()
         chain = chain_on(ledger)
@@ -80,7 +80,7 @@ def test_a_snapshot_outlives_a_restart(written, chain_on):
         assert ledger.latest.number == 2
 
 
-def test_a_commit_that_raises_leaves_nothing_behind(written):
+def test_failed_commit_leaves_nothing(written):
     with closing(State(written / STATE_FILE_NAME)) as state:
         with pytest.raises(ZeroDivisionError):
             write_and_fail(state)
@@ -96,7 +96,7 @@ def write_and_fail(state):
 # --- Without a directory
 
 
-def test_without_a_directory_history_is_in_a_file_that_no_folder_names(tmp_path, monkeypatch):
+def test_history_without_a_directory_is_in_an_unnamed_file(tmp_path, monkeypatch):
     monkeypatch.setenv("SQLITE_TMPDIR", str(tmp_path))
     before = nameless_files()
     with closing(State()) as state, state.commit():
@@ -108,7 +108,7 @@ def test_without_a_directory_history_is_in_a_file_that_no_folder_names(tmp_path,
 
 
 def nameless_files():
-    """The sizes of the files that this process has open and nobody else can find."""
+    """Return the sizes of this process's open files that have no name."""
     found = []
     for number in range(256):
         with suppress(OSError):
@@ -118,7 +118,7 @@ def nameless_files():
     return found
 
 
-def test_a_commit_that_raises_leaves_nothing_in_the_file_without_a_name():
+def test_failed_commit_leaves_nothing_in_the_unnamed_file():
     with closing(State()) as state:
         with state.commit():
             state.set_setting("key", b"secret")
@@ -130,7 +130,7 @@ def test_a_commit_that_raises_leaves_nothing_in_the_file_without_a_name():
 # --- Killed
 
 
-def test_every_acknowledged_checkpoint_survives_kill_9(tmp_path):
+def test_acknowledged_checkpoints_survive_kill_9(tmp_path):
     writer = subprocess.Popen(
         [sys.executable, WRITER, tmp_path],
         stdout=subprocess.PIPE,
@@ -158,7 +158,7 @@ def test_every_acknowledged_checkpoint_survives_kill_9(tmp_path):
 # --- Refused
 
 
-def test_a_second_process_is_told_that_the_state_is_in_use(written):
+def test_second_process_gets_state_locked(written):
     program = (
         "import sys; from pathlib import Path; from nexus_tools.sui.localnet.ledger import State\n"
         "State.open(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
@@ -179,19 +179,19 @@ def test_a_second_process_is_told_that_the_state_is_in_use(written):
     assert str(written) in caught.value.message
 
 
-def test_the_lock_is_free_after_close(written):
+def test_lock_is_released_by_close(written):
     Ledger.open(written).close()
     Ledger.open(written).close()
 
 
-def test_a_file_that_is_no_database_is_damaged(tmp_path):
+def test_file_that_is_not_a_database_is_damaged(tmp_path):
     (tmp_path / STATE_FILE_NAME).write_bytes(b"not a database at all, but long enough" * 50)
     with pytest.raises(ValidationError) as caught:
         Ledger.open(tmp_path)
     assert caught.value.code == "state_damaged"
 
 
-def test_another_programs_database_is_not_touched(tmp_path):
+def test_database_of_another_program_is_not_changed(tmp_path):
     with closing(sqlite3.connect(tmp_path / STATE_FILE_NAME)) as connection:
         connection.execute("CREATE TABLE guests (name)")
     with pytest.raises(ValidationError) as caught:
@@ -202,7 +202,7 @@ def test_another_programs_database_is_not_touched(tmp_path):
     assert tables == [("guests",)]
 
 
-def test_a_state_of_another_format_is_refused(written):
+def test_state_of_another_format_is_refused(written):
     with closing(sqlite3.connect(written / STATE_FILE_NAME)) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(ValidationError) as caught:
@@ -225,7 +225,7 @@ def test_a_state_of_another_format_is_refused(written):
         "DELETE FROM checkpoints WHERE number = 2",
     ],
 )
-def test_a_state_that_was_tampered_with_is_damaged(written, statement):
+def test_modified_state_is_damaged(written, statement):
     with closing(sqlite3.connect(written / STATE_FILE_NAME)) as connection:
         connection.execute(statement)
         connection.commit()
@@ -235,7 +235,7 @@ def test_a_state_that_was_tampered_with_is_damaged(written, statement):
 
 
 @pytest.mark.parametrize("page", range(12))
-def test_a_state_with_a_page_of_noise_is_damaged_or_still_whole(written, page):
+def test_state_with_a_random_page_is_damaged_or_intact(written, page):
     file = written / STATE_FILE_NAME
     data = bytearray(file.read_bytes())
     start = page * 4096 + 100
@@ -252,7 +252,7 @@ def reading_all(directory):
         return error.code
 
 
-def test_a_directory_that_cannot_be_made_is_named(tmp_path):
+def test_directory_that_cannot_be_created_is_named(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(NexusError) as caught:
         Ledger.open(tmp_path / "file" / "state")

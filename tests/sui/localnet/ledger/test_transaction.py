@@ -14,7 +14,7 @@ ALICE, BOB = Address.of(0xA), Address.of(0xB)
 USD = StructTag(Address.of(0x77), "usd", "USD")
 
 
-def test_a_transfer_of_money_takes_from_one_owner_and_gives_to_the_other(chain):
+def test_transfer_decreases_one_balance_and_increases_the_other(chain):
     before = [chain.coin(1, 100, ALICE)]
     after = [chain.coin(1, 60, ALICE), chain.coin(2, 30, BOB)]
     assert balance_changes(before, after) == (
@@ -23,7 +23,7 @@ def test_a_transfer_of_money_takes_from_one_owner_and_gives_to_the_other(chain):
     )
 
 
-def test_coins_that_change_hands_whole_count_for_both_owners(chain):
+def test_transferred_coins_count_for_both_owners(chain):
     before, after = [chain.coin(1, 100, BOB)], [chain.coin(1, 100, ALICE)]
     assert balance_changes(before, after) == (
         BalanceChange(ALICE, SUI, 100),
@@ -31,13 +31,13 @@ def test_coins_that_change_hands_whole_count_for_both_owners(chain):
     )
 
 
-def test_what_is_the_same_in_sum_is_left_out(chain):
+def test_sums_of_zero_are_omitted(chain):
     before = [chain.coin(1, 100, ALICE)]
     after = [chain.coin(1, 10, ALICE), chain.coin(2, 90, ALICE)]
     assert balance_changes(before, after) == ()
 
 
-def test_coin_types_are_counted_apart(chain):
+def test_coin_types_are_counted_separately(chain):
     before = [chain.coin(1, 100, ALICE), chain.coin(2, 7, ALICE, coin_tag(USD))]
     assert balance_changes(before, []) == (
         BalanceChange(ALICE, SUI, -100),
@@ -45,7 +45,7 @@ def test_coin_types_are_counted_apart(chain):
     )
 
 
-def test_coins_of_objects_and_of_consensus_addresses_count_those_of_nobody_do_not(chain):
+def test_coins_of_objects_and_consensus_addresses_count_but_not_ownerless_ones(chain):
     after = [
         chain.coin(1, 1, ObjectOwner(ALICE)),
         chain.coin(2, 10, ConsensusAddressOwner(3, BOB)),
@@ -55,12 +55,12 @@ def test_coins_of_objects_and_of_consensus_addresses_count_those_of_nobody_do_no
     assert balance_changes([], after) == (BalanceChange(ALICE, SUI, 1), BalanceChange(BOB, SUI, 10))
 
 
-def test_a_struct_named_coin_in_another_package_is_no_money(chain):
+def test_coin_struct_of_another_package_is_not_counted(chain):
     impostor = StructTag(Address.of(0x77), "coin", "Coin", (SUI,))
     assert balance_changes([], [chain.coin(1, 5, ALICE, impostor)]) == ()
 
 
-def test_a_coin_that_a_transaction_only_reads_does_not_change_a_balance(chain):
+def test_read_only_coin_does_not_change_a_balance(chain):
     chain.commit(chain.coin(1, 100, ALICE), chain.coin(2, 50, ALICE))
     executed = chain.transaction([chain.coin(1, 90, ALICE)])
     only_read = chain.ledger.get(Address.of(2))
@@ -86,7 +86,7 @@ def test_address_balances_count_with_coins(chain):
     )
 
 
-def test_accumulators_of_anything_but_money_do_not_count():
+def test_other_accumulators_do_not_count():
     stream = StructTag(Address.of(2), "accumulator_settlement", "EventStreamHead")
     events = AccumulatorEvents(((0, Digest(bytes(32))),))
     write = AccumulatorWrite(ALICE, stream, AccumulatorOperation.MERGE, events)

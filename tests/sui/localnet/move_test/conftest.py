@@ -24,7 +24,7 @@ def sample(builder):
 
 @pytest.fixture(scope="session")
 def results(sample):
-    """The result of each test of the sample by `module::name`."""
+    """Return the result of each test of the sample by `module::name`."""
     from nexus_tools.sui.localnet.move_test import MoveTestRunner
 
     runner = MoveTestRunner(sample, seed=1, gas_limit=GAS_LIMIT)
@@ -52,7 +52,7 @@ def run(builder):
 
 @pytest.fixture
 def world(tmp_path):
-    """Writes packages: their folders with the manifest and the module `main`."""
+    """Return a function that writes packages: folders with the manifest and the module `main`."""
 
     def write(**packages):
         for folder, (text, source) in packages.items():
@@ -67,7 +67,7 @@ def world(tmp_path):
 
 @pytest.fixture
 def run_package(builder):
-    """Run the tests of the package in a folder; gives their results by name."""
+    """Run the tests of the package in a folder and return their results by name."""
 
     from nexus_tools.sui.localnet.compiler import read_package
     from nexus_tools.sui.localnet.move_test import (

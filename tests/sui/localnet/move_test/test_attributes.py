@@ -30,12 +30,12 @@ MARK = "#[mode(unit_testing, test)]"
         ("public entry fun f() { entry }", "public entry fun f() { entry }"),
     ],
 )
-def test_attributes_of_tests_become_a_mode(before, after):
+def test_attributes_become_a_mode(before, after):
     source = read_test_source("a.move", f"module a::m; {before}")
     assert source.text == f"module a::m; {after}"
 
 
-def test_a_test_has_its_place_and_its_attributes():
+def test_move_test_has_location_and_attributes():
     source = "module a::m;\n\n#[random_test]\n#[expected_failure(vector_error, location = b::c)]\n"
     (test,) = read_test_source("a.move", f"{source}public fun t(x: u8) {{}}").tests
     assert (test.title, test.path, test.line) == ("a::m::t", "a.move", 5)
@@ -43,12 +43,12 @@ def test_a_test_has_its_place_and_its_attributes():
     assert test.expected_failure.arguments == (("vector_error", ()), ("location", ("b", "::", "c")))
 
 
-def test_an_attribute_belongs_to_the_next_item_alone():
+def test_attribute_applies_only_to_next_item():
     source = "module a::m;\n#[test_only] const A: u64 = 1;\n#[test] fun t() {}\nfun u() {}"
     assert [test.name for test in read_test_source("a.move", source).tests] == ["t"]
 
 
-def test_imports_are_known_by_the_names_that_they_get():
+def test_imports_are_known_by_their_local_names():
     source = "module a::m { use a::{b::{Self, EOne}, c as d}; use x::y; use x::z::E as F; }"
     uses = read_test_source("a.move", source).uses
     assert {name: path for (_, name), path in uses.items()} == {
@@ -60,12 +60,12 @@ def test_imports_are_known_by_the_names_that_they_get():
     }
 
 
-def test_an_import_inside_a_function_is_none_of_the_module():
+def test_import_inside_function_does_not_belong_to_module():
     body = "use x::y; use fun g as T.y; fun f() { use z::y; use q::r as k; y::g(); k::h() }"
     assert read_test_source("a.move", f"module a::m {{ {body} }}").uses == {("a::m", "y"): "x::y"}
 
 
-def test_the_arguments_of_a_test_are_those_of_its_parameters_by_name():
+def test_arguments_are_matched_by_parameter_name():
     source = "module a::m;\n#[test(b = @0xB, a = @0xA, c = @0xC)]\nfun t(a: address, b: address) {}"
     (test,) = read_test_source("a.move", source).tests
     assert test.arguments == (("a", ("@0xA",)), ("b", ("@0xB",)))

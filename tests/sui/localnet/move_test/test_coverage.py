@@ -1,4 +1,4 @@
-"""The lines that tests pass, counted by hand from the package `covered`."""
+"""The lines that tests execute, counted by hand from the package `covered`."""
 
 from bisect import bisect_left
 from functools import partial
@@ -67,13 +67,13 @@ def test_each_line_is_counted(coverage):
     }
 
 
-def test_missed_lines_are_ranges_over_lines_without_statements(coverage):
+def test_missed_ranges_span_lines_without_statements(coverage):
     (module,) = coverage.modules
     assert module.missed() == [(16, 16), (20, 20), (29, 29), (45, 50)]
     assert (coverage.covered, coverage.lines) == (13, 19)
 
 
-def test_functions_are_counted_and_those_for_tests_are_left_out(coverage):
+def test_functions_are_counted_except_test_only_ones(coverage):
     (module,) = coverage.modules
     assert {function.name: function.calls for function in module.functions} == {
         "twice": 1,
@@ -86,7 +86,7 @@ def test_functions_are_counted_and_those_for_tests_are_left_out(coverage):
     }
 
 
-def test_the_report_for_programs_is_lcov(coverage):
+def test_lcov_report(coverage):
     lines = coverage_lcov(coverage, PurePosixPath("move/covered")).splitlines()
     assert lines[:2] == ["TN:", "SF:move/covered/sources/shapes.move"]
     assert lines[2:4] == ["FN:9,covered::shapes::twice", "FN:14,covered::shapes::area"]
@@ -97,14 +97,14 @@ def test_the_report_for_programs_is_lcov(coverage):
     assert lines[-3:] == ["LF:19", "LH:13", "end_of_record"]
 
 
-def test_the_report_for_people_names_what_is_missed(coverage):
+def test_text_report_lists_missed_lines(coverage):
     assert list(coverage_in_words(coverage)) == [
         "  68.4 % of    19 lines  covered::shapes  missed: 16, 20, 29, 45-50",
         "  68.4 % of    19 lines  total",
     ]
 
 
-def test_the_coverage_is_json(coverage):
+def test_json_coverage_report(coverage):
     record = coverage_record(coverage)
     (module,) = record["modules"]
     assert (record["lines"], record["covered"], record["percent"]) == (19, 13, 68.4)
@@ -114,7 +114,7 @@ def test_the_coverage_is_json(coverage):
     assert module["functions"]["area"] == 4
 
 
-def test_each_frame_of_a_failure_has_the_line_that_it_was_at(results):
+def test_each_frame_of_failure_has_its_line(results):
     explanation = results["an_area_can_be_too_large"].explanation
     assert explanation.failure.kind == "ARITHMETIC_ERROR"
     assert (explanation.path, explanation.line) == ("sources/shapes.move", 19)
@@ -138,7 +138,7 @@ def run(builder, body, **options):
     return {result.test.name: result for result in runner.run(build.tests)}, runner
 
 
-def test_markers_do_not_count_against_the_limit_of_instructions(builder):
+def test_markers_do_not_count_against_instruction_limit(builder):
     body = "#[test] fun counts() { let mut i = 0u64; while (i < 100) { i = i + 1; }; }"
     build = build_tests(builder, source(body))
 
@@ -152,19 +152,19 @@ def test_markers_do_not_count_against_the_limit_of_instructions(builder):
         assert results["counts"].verdict is verdict
 
 
-def test_a_test_that_has_to_run_out_of_gas_passes_with_markers(builder):
+def test_expected_out_of_gas_passes_with_markers(builder):
     body = "#[test, expected_failure(out_of_gas)]\nfun spins() { loop {} }"
     results, _ = run(builder, body, gas_limit=1_000_000)
     assert results["spins"].verdict is Verdict.PASS
 
 
-def test_where_a_test_ran_out_of_gas_is_known(builder):
+def test_line_of_out_of_gas_is_known(builder):
     body = "#[test]\nfun spins() {\n    let mut i = 0u64;\n    loop {\n        i = i ^ 1;\n    }\n}"
     results, _ = run(builder, body, gas_limit=1_000_000)
     assert results["spins"].explanation.stack == ("covered::m::spins (sources/m.move:6)",)
 
 
-def test_a_failure_after_branches_is_on_the_line_of_its_statement(builder):
+def test_failure_after_branches_has_line_of_its_statement(builder):
     body = """
     public fun pick(first: bool, list: &vector<u64>): u64 {
         let found =
@@ -181,8 +181,8 @@ def test_a_failure_after_branches_is_on_the_line_of_its_statement(builder):
     assert results["picks"].explanation.stack[0] == "covered::m::pick (sources/m.move:4)"
 
 
-def test_a_package_that_does_not_compile_with_markers_is_run_without_them(builder):
-    """It has a module of the name that the markers' module has."""
+def test_package_that_fails_with_markers_runs_without_them(builder):
+    """The package has a module with the same name as the markers' module."""
     sources = {
         "Move.toml": SOURCES["Move.toml"],
         "sources/m.move": "module covered::nexus_tools_lines;\npublic fun one(): u64 { 1 }\n"
@@ -198,7 +198,7 @@ def test_a_package_that_does_not_compile_with_markers_is_run_without_them(builde
     assert "not measured: one" in next(coverage_in_words(runner.coverage()))
 
 
-def test_the_function_that_the_compiler_refuses_is_found_in_its_words(builder):
+def test_rejected_function_is_found_in_compiler_output(builder):
     body = "public fun good(): u64 { 1 }\npublic fun bad(): u64 {\n    let x = true;\n    x\n}"
     sources = source(body) | {"tests/n.move": "module covered::n;\nfun worse() { 1 }"}
     with pytest.raises(ValidationError) as refused:
@@ -210,7 +210,7 @@ def test_the_function_that_the_compiler_refuses_is_found_in_its_words(builder):
     assert found == {("sources/m.move", 3), ("tests/n.move", 2)}
 
 
-def test_modules_of_a_package_may_have_other_addresses(builder):
+def test_modules_of_package_may_have_other_addresses(builder):
     sources = {
         "Move.toml": '[package]\nname = "two"\nedition = "2024"\n[addresses]\nown = "0x123"\n',
         "sources/a.move": "module own::a;\npublic fun one(): u64 {\n    1\n}\n",

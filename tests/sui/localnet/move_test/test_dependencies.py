@@ -1,4 +1,4 @@
-"""Packages that depend on others in folders: what their tests see, and what failures show."""
+"""Packages that depend on others in folders: visible names, and reports of failures."""
 
 import pytest
 
@@ -35,7 +35,7 @@ fun not_of_the_tested_package() { abort 1 }
 
 
 def manifest(name, dependencies="", addresses=None):
-    """A manifest; without addresses, one of the newer format."""
+    """Return a manifest, which has the newer format without addresses."""
     table = "" if addresses is None else f"\n[addresses]\n{addresses}\n"
     head = f'[package]\nname = "{name}"\nedition = "2024"\n'
     return f"{head}\n[dependencies]\n{dependencies}\n{table}"
@@ -43,7 +43,7 @@ def manifest(name, dependencies="", addresses=None):
 
 @pytest.fixture
 def app(world):
-    """A package with the given body that depends on `library`; gives its folder."""
+    """Write a package with the given body that depends on `library`, and return its folder."""
 
     def write(body):
         tested = manifest("app", 'Library = { local = "../libraries/library" }', 'app = "0x0"')
@@ -59,23 +59,23 @@ def app(world):
     return write
 
 
-def test_tests_use_a_dependency_and_what_it_has_for_tests(app, run_package):
+def test_tests_use_dependency_and_its_test_only_code(app, run_package):
     body = """
     fun half(): u64 { library::main::number(8).divided(2) }
     #[test] fun halves() { assert!(half() == library::main::eight().divided(2)) }
     """
     results = run_package(app(body))
-    assert {name: each.verdict for name, each in results.items()} == {"halves": Verdict.PASS}
+    assert {name: result.verdict for name, result in results.items()} == {"halves": Verdict.PASS}
 
 
-def test_packages_have_addresses_of_their_own(app, run_package):
+def test_packages_have_their_own_addresses(app, run_package):
     body = """
     #[test] fun own() { assert!(library::main::own() == @library && @library != @app) }
     """
     assert run_package(app(body))["own"].verdict is Verdict.PASS
 
 
-def test_errors_of_a_dependency_are_known_by_name(app, run_package):
+def test_dependency_errors_are_known_by_name(app, run_package):
     body = """
     #[test, expected_failure(abort_code = library::main::EZero)]
     fun zero() { library::main::eight().divided(0); }
@@ -83,7 +83,7 @@ def test_errors_of_a_dependency_are_known_by_name(app, run_package):
     assert run_package(app(body))["zero"].verdict is Verdict.PASS
 
 
-def test_the_frames_of_a_dependency_have_files_and_lines(app, run_package):
+def test_dependency_frames_have_files_and_lines(app, run_package):
     explanation = run_package(
         app("#[test]\nfun zero() {\n  library::main::eight().divided(0);\n}")
     )["zero"].explanation
@@ -95,12 +95,12 @@ def test_the_frames_of_a_dependency_have_files_and_lines(app, run_package):
     )
 
 
-def test_functions_of_a_package_are_hidden_from_others(app, run_package):
+def test_package_functions_are_hidden_from_other_packages(app, run_package):
     with pytest.raises(ValidationError, match=r"public\(package\)"):
         run_package(app("#[test] fun secret() { library::main::secret() }"))
 
 
-def test_dependencies_of_dependencies_are_found_from_their_folders(world, run_package):
+def test_transitive_dependencies_are_resolved_from_their_folders(world, run_package):
     folder = world(
         app=(
             manifest("app", 'left = { local = "../left" }\nright = { local = "../a/right" }'),
@@ -128,9 +128,7 @@ def test_dependencies_of_dependencies_are_found_from_their_folders(world, run_pa
     assert run_package(folder / "app")["sum"].verdict is Verdict.PASS
 
 
-def test_dependencies_for_tests_alone_are_there_and_those_of_other_modes_are_not(
-    world, run_package
-):
+def test_only_dependencies_of_test_mode_are_included(world, run_package):
     folder = world(
         app=(
             manifest(
@@ -150,7 +148,7 @@ def test_dependencies_for_tests_alone_are_there_and_those_of_other_modes_are_not
     assert run_package(folder / "app")["sum"].verdict is Verdict.PASS
 
 
-def test_addresses_that_are_left_open_are_filled_in(world, run_package):
+def test_open_addresses_are_assigned(world, run_package):
     folder = world(
         app=(
             manifest(
@@ -176,7 +174,7 @@ def test_addresses_that_are_left_open_are_filled_in(world, run_package):
     assert run_package(folder / "app")["all"].verdict is Verdict.PASS
 
 
-def test_an_address_that_nobody_gives_is_an_error(world):
+def test_unassigned_address_is_an_error(world):
     folder = world(
         app=(manifest("app", 'library = { local = "../library" }'), "module app::main;"),
         library=(manifest("library", "", 'library = "0x0"\nowner = "_"'), "module library::main;"),
@@ -186,7 +184,7 @@ def test_an_address_that_nobody_gives_is_an_error(world):
     assert caught.value.code == "address_unassigned"
 
 
-def test_a_published_package_keeps_its_address(world, run_package):
+def test_published_package_keeps_its_address(world, run_package):
     folder = world(
         app=(
             manifest("app", 'library = { local = "../library" }'),
@@ -221,8 +219,8 @@ def test_a_published_package_keeps_its_address(world, run_package):
         ('name = "worm"\npublished-at = "0x5306"', ""),
     ],
 )
-def test_the_tested_package_is_where_its_manifest_says(world, run_package, head, table):
-    """As in the unit-test runner of Sui 1.71.1."""
+def test_tested_package_has_address_of_its_manifest(world, run_package, head, table):
+    """The unit-test runner of Sui 1.71.1 does the same."""
     text = f'[package]\n{head}\nedition = "2024"\n\n[addresses]\n{table}\n'
     body = "module worm::main;\n#[test] fun at() { assert!(@worm == @0x5306) }\n"
     assert run_package(world(worm=(text, body)) / "worm")["at"].verdict is Verdict.PASS
@@ -235,7 +233,7 @@ def test_the_tested_package_is_where_its_manifest_says(world, run_package, head,
         'Library = { local = "../library", addr_subst = { other = "library" } }',
     ],
 )
-def test_a_dependency_may_have_another_name(world, run_package, entry):
+def test_dependency_may_be_renamed(world, run_package, entry):
     folder = world(
         app=(
             manifest("app", entry),
@@ -246,7 +244,7 @@ def test_a_dependency_may_have_another_name(world, run_package, entry):
     assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
-def test_modules_of_a_dependency_may_have_an_address_instead_of_a_name(world, run_package):
+def test_dependency_modules_may_use_address_literal(world, run_package):
     folder = world(
         app=(
             manifest("app", 'library = { local = "../library" }'),
@@ -257,7 +255,7 @@ def test_modules_of_a_dependency_may_have_an_address_instead_of_a_name(world, ru
     assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
-def test_the_framework_may_be_named_in_any_manifest(world, run_package):
+def test_framework_may_be_named_in_any_manifest(world, run_package):
     sui = (
         'Sui = { git = "https://github.com/MystenLabs/sui.git", '
         'subdir = "crates/sui-framework/packages/sui-framework", rev = "framework/testnet" }'
@@ -289,7 +287,7 @@ FOLDER = "crates/sui-framework/packages"
         'std = { system = "std" }\nsui = { system = "sui" }',
     ],
 )
-def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run_package, dependencies):
+def test_framework_may_be_the_only_explicit_dependency(world, run_package, dependencies):
     head = '[package]\nname = "app"\nedition = "2024"\nimplicit-dependencies = false\n'
     folder = world(
         app=(
@@ -300,7 +298,7 @@ def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run_pac
     assert run_package(folder / "app")["one"].verdict is Verdict.PASS
 
 
-def test_the_system_may_be_named_as_such(world, run_package):
+def test_system_dependency_may_be_explicit(world, run_package):
     folder = world(
         app=(
             manifest("app", 'sui_system = { system = "sui_system" }'),
@@ -328,7 +326,7 @@ def test_the_system_may_be_named_as_such(world, run_package):
         ('far = { r.mvr = "@far/away" }', "app depends on far from"),
     ],
 )
-def test_a_dependency_that_is_in_no_folder_is_an_error_with_a_way_out(world, entry, what):
+def test_dependency_without_folder_is_an_error_with_hint(world, entry, what):
     folder = world(app=(manifest("app", entry), "module app::main;"))
     with pytest.raises(ValidationError, match=what) as caught:
         read_package(folder / "app", for_tests=True)
@@ -337,7 +335,7 @@ def test_a_dependency_that_is_in_no_folder_is_an_error_with_a_way_out(world, ent
     assert 'far = { local = "FOLDER" }' in caught.value.hint
 
 
-def test_a_folder_that_is_not_there_is_named_with_the_manifest_that_names_it(world):
+def test_missing_folder_is_reported_with_its_manifest(world):
     folder = world(
         app=(manifest("app", 'lost = { local = "../lost" }'), "module app::main;"),
     )
@@ -346,7 +344,7 @@ def test_a_folder_that_is_not_there_is_named_with_the_manifest_that_names_it(wor
     assert str(folder / "app" / "Move.toml") in caught.value.hint
 
 
-def test_packages_that_depend_on_each_other_are_an_error(world):
+def test_dependency_cycle_is_an_error(world):
     folder = world(
         app=(manifest("app", 'other = { local = "../other" }'), "module app::main;"),
         other=(manifest("other", 'app = { local = "../app" }'), "module other::main;"),
@@ -368,7 +366,7 @@ def test_packages_that_depend_on_each_other_are_an_error(world):
         '[package]\nname = "app"\n[dependencies]\na = { local = "a", addr_subst = { b = "0xq" } }',
     ],
 )
-def test_a_manifest_that_cannot_be_read_is_named(world, text):
+def test_unreadable_manifest_is_named(world, text):
     folder = world(app=(text, "module app::main;"))
     with pytest.raises(ValidationError, match=r"app/Move\.toml") as caught:
         read_package(folder / "app", for_tests=True)
@@ -398,7 +396,7 @@ def test_manifest_error_names_the_line_and_the_entry(world, text, problem):
     assert caught.value.message.endswith(problem)
 
 
-def test_a_dependency_that_does_not_compile_is_named(app, builder):
+def test_dependency_that_does_not_compile_is_named(app, builder):
     folder = app("")
     source = folder.parent / "libraries" / "library" / "sources" / "main.move"
     source.write_text(source.read_text().replace("u64", "u63"))
@@ -422,18 +420,16 @@ def with_tests_of_its_own(world, of_library):
     return folder / "app"
 
 
-def test_tests_use_the_test_modules_of_a_dependency(world, run_package):
+def test_tests_use_test_modules_of_a_dependency(world, run_package):
     helpers = (
         "#[test_only]\nmodule library::helpers;\n"
         "public fun eight(): u64 { library::main::four() * 2 }\n"
     )
     results = run_package(with_tests_of_its_own(world, helpers))
-    assert {name: each.verdict for name, each in results.items()} == {"all": Verdict.PASS}
+    assert {name: result.verdict for name, result in results.items()} == {"all": Verdict.PASS}
 
 
-def test_a_test_of_a_dependency_that_its_other_tests_call_is_there_and_is_not_run(
-    world, run_package
-):
+def test_called_test_of_dependency_is_compiled_but_not_run(world, run_package):
     helpers = (
         "#[test_only]\nmodule library::helpers;\n"
         "#[test] public fun base() { assert!(library::main::four() == 4) }\n"

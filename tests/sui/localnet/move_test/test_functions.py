@@ -1,8 +1,8 @@
-"""What the framework offers to tests alone.
+"""The framework's test-only functions.
 
 The verdicts of `values`, `scenarios` and `utilities` are those of the unit-test runner of Sui
-1.71.1 with the framework's sources of August 2025; `release` has what is newer, and keys that this
-runner does not look at.
+1.71.1 with the framework's sources of August 2025. `release` has newer functions, and keys that
+this runner does not check.
 """
 
 from pathlib import Path
@@ -38,13 +38,13 @@ def verdicts(builder):
         ("signatures", 6),
     ],
 )
-def test_functions_for_tests_do_what_the_genuine_ones_do(verdicts, module, count):
+def test_only_functions_match_framework_sources(verdicts, module, count):
     found = {title: verdict for title, verdict in verdicts.items() if title.startswith(module)}
     assert len(found) == count
     assert set(found.values()) == {Verdict.PASS}
 
 
-def test_objects_pay_from_their_funds_in_tests_as_in_the_genuine_runner():
+def test_object_funds_withdrawal_is_enabled_in_tests():
     # It has the newest protocol; frameworks from 1.63 on ask it for this flag.
     function, flag = (
         (SUI_FRAMEWORK, "protocol_config", "is_feature_enabled"),

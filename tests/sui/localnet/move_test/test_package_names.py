@@ -1,4 +1,4 @@
-"""Names of packages and of their addresses: which mean the same, and which do not."""
+"""Names of packages and of their addresses, some of which have the same meaning."""
 
 import pytest
 
@@ -23,8 +23,8 @@ def manifest(name, dependencies="", addresses=""):
     return f"{head}\n[dependencies]\n{dependencies}\n\n[addresses]\n{addresses}\n"
 
 
-def test_run_takes_two_dependencies_when_both_have_a_package_of_one_name(world, run_package):
-    # The genuine compiler takes it: the names of addresses are local to a package.
+def test_run_supports_two_dependencies_with_packages_of_same_name(world, run_package):
+    # Sui's compiler accepts it, because the names of addresses are local to a package.
     packages = {}
     for number in (1, 2):
         packages[f"math_{number}"] = (
@@ -61,7 +61,7 @@ def test_run_takes_two_dependencies_when_both_have_a_package_of_one_name(world, 
 
 
 @pytest.mark.parametrize("name", ["sui", "library", "app"])
-def test_package_name_is_a_mere_label_when_the_manifest_has_addresses(world, run_package, name):
+def test_package_name_is_only_a_label_when_manifest_has_addresses(world, run_package, name):
     folder = world(
         app=(
             manifest(name, 'other = { local = "../library" }', 'app = "0x0"'),

@@ -1,7 +1,7 @@
-"""Tests of packages end as they do in the genuine runner.
+"""The results of tests are the same as in Sui's runner.
 
 The sample's verdicts are those of the unit-test runner of Sui 1.71.1 with the framework's sources,
-which leaves out tests that take addresses.
+which omits tests that take addresses.
 """
 
 import pytest
@@ -14,31 +14,31 @@ def verdicts(results, module):
     return {title: result.verdict for title, result in results.items() if title.startswith(module)}
 
 
-def test_tests_that_hold_pass(results):
+def test_valid_tests_pass(results):
     found = verdicts(results, "passing::")
     assert len(found) == 11
     assert set(found.values()) == {Verdict.PASS}
 
 
-def test_failures_that_are_expected_pass(results):
+def test_expected_failures_pass(results):
     found = verdicts(results, "expecting::")
     assert len(found) == 14
     assert set(found.values()) == {Verdict.PASS}
 
 
-def test_transactions_of_a_scenario_have_the_effects_of_the_genuine_ones(results):
+def test_scenario_effects_match_sui_test_runner(results):
     found = verdicts(results, "effects::")
     assert len(found) == 11
     assert set(found.values()) == {Verdict.PASS}
 
 
-def test_failures_that_are_not_expected_fail(results):
+def test_unexpected_failures_fail(results):
     found = verdicts(results, "failing::")
     assert len(found) == 10
     assert set(found.values()) == {Verdict.FAIL}
 
 
-def test_an_abort_is_shown_with_its_constant_line_and_call_stack(results):
+def test_abort_report_has_constant_line_and_call_stack(results):
     explanation = results["failing::aborts_with_a_constant"].explanation
     assert explanation.constant_name == ("sample::vault", "EEmpty")
     assert (explanation.path, explanation.line) == ("sources/vault.move", 31)
@@ -48,33 +48,33 @@ def test_an_abort_is_shown_with_its_constant_line_and_call_stack(results):
     )
 
 
-def test_an_assertion_without_a_code_is_shown_with_its_line(results):
+def test_assertion_without_code_is_reported_with_its_line(results):
     explanation = results["failing::asserts_without_a_code"].explanation
     assert (explanation.path, explanation.line) == ("tests/failing.move", 18)
 
 
-def test_values_that_are_not_equal_are_printed(results):
+def test_unequal_values_are_printed(results):
     assert results["failing::compares"].printed == ('"left"', '"right"')
 
 
-def test_a_random_test_that_fails_shows_its_arguments(results):
+def test_failing_random_test_reports_its_arguments(results):
     (number,) = eval(results["failing::is_not_always_small"].arguments)
     assert number >= 100
 
 
-def test_the_same_seed_gives_the_same_arguments(run):
+def test_same_seed_gives_same_arguments(run):
     body = "#[random_test] fun never(number: u256, list: vector<u64>) { abort 1 }"
     one, again, other = (run(body, seed=seed)["never"].arguments for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
 
-def test_a_test_that_does_not_end_is_stopped(run):
+def test_endless_test_is_stopped(run):
     result = run("#[test] fun forever() { loop {} }", timeout_s=0.1, gas_limit=10**15)["forever"]
     assert result.verdict is Verdict.TIMEOUT
 
 
-def test_a_test_that_needs_a_native_that_is_not_here_is_an_error(run):
+def test_with_unsupported_native_is_an_error(run):
     body = """
     native fun of_another_machine();
     #[test, expected_failure]
@@ -83,7 +83,7 @@ def test_a_test_that_needs_a_native_that_is_not_here_is_an_error(run):
     assert run(body)["calls"].verdict is Verdict.ERROR
 
 
-def test_a_constant_that_cannot_be_found_is_an_error(run):
+def test_unknown_constant_is_an_error(run):
     body = """
     #[test, expected_failure(abort_code = sui::balance::ENoSuchError)]
     fun split() { abort 2 }
@@ -106,7 +106,7 @@ def test_a_constant_that_cannot_be_found_is_an_error(run):
         ("std::uq32_32::EDivisionByZero", "std::uq32_32::from_int(1).div(zero());"),
     ],
 )
-def test_errors_of_the_framework_are_known_by_name(run, error, code):
+def test_framework_errors_are_known_by_name(run, error, code):
     body = f"""
     fun full(ctx: &mut TxContext) {{
         let mut table = sui::table::new<u64, u64>(ctx);
@@ -121,12 +121,12 @@ def test_errors_of_the_framework_are_known_by_name(run, error, code):
     assert run(body)["fails"].verdict is Verdict.PASS
 
 
-def test_an_expectation_that_is_not_known_is_an_error(run):
+def test_unknown_expectation_is_an_error(run):
     body = "#[test, expected_failure(major_status = 4004)] fun status() { abort 2 }"
     assert run(body)["status"].verdict is Verdict.ERROR
 
 
-def test_our_own_package_passes_its_tests(builder, request):
+def test_own_package_passes_its_tests(builder, request):
     package = request.config.rootpath / "move" / "nexus_tools"
     build = build_tests(builder, read_sources(package))
     results = list(MoveTestRunner(build, seed=0).run(build.tests))
@@ -134,8 +134,8 @@ def test_our_own_package_passes_its_tests(builder, request):
     assert [result.test.title for result in results if result.verdict is not Verdict.PASS] == []
 
 
-def test_a_test_may_look_at_more_dynamic_fields_than_a_transaction_that_pays_gas(run):
-    """As in Sui's own runner, whose tests pay no gas."""
+def test_may_read_more_dynamic_fields_than_a_paying_transaction(run):
+    """Sui's own runner allows the same, because its tests pay no gas."""
     body = """
     #[test] fun looks() {
         let ctx = &mut tx_context::dummy();

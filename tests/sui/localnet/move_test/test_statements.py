@@ -1,4 +1,4 @@
-"""Markers stand before statements, and where none can stand there is none."""
+"""Markers are inserted before statements wherever the syntax allows it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from nexus_tools.sui.localnet.move_test.compilation.statements import statement_
 
 
 def marked(body):
-    """A function body with `@` before each statement, and in brackets where a block is made."""
+    """Return a function body with `@` before each statement, and brackets for new blocks."""
     source = f"module a::m; fun f() {body}"
     (function,) = read_test_source("a.move", source).bodies
     marks = []
@@ -51,12 +51,12 @@ def test_statements_are_marked(expected):
     assert marked(plain) == expected
 
 
-def test_native_functions_and_macros_without_code_have_no_body():
+def test_native_functions_and_empty_macros_have_no_body():
     source = "module a::m; native fun f(); macro fun g($x: |u8| -> u8): u8 { $x(1) }"
     assert [body.name for body in read_test_source("a.move", source).bodies] == ["g"]
 
 
-def test_what_is_for_the_prover_is_no_function():
+def test_prover_code_is_not_a_function():
     source = """module a::m {
         spec module { pragma verify; }
         spec fun s(x: u64): u64 { x }
@@ -75,12 +75,12 @@ def test_what_is_for_the_prover_is_no_function():
         ("tests/a.move", "module a::m; public fun f() {}"),
     ],
 )
-def test_code_for_tests_is_known_by_its_attributes_and_its_folder(path, source):
+def test_only_code_is_known_by_attributes_and_folder(path, source):
     (body,) = read_test_source(path, source).bodies
     assert body.is_test_only
 
 
-def test_a_module_for_tests_says_nothing_of_the_next_one():
+def test_only_module_does_not_affect_next_one():
     source = "#[test_only] module a::m { fun f() {} } module a::n { fun g() {} }"
     bodies = read_test_source("sources/a.move", source).bodies
     assert [body.is_test_only for body in bodies] == [True, False]

@@ -1,4 +1,4 @@
-"""Natives called as Move code calls them: by a machine that has the framework's packages."""
+"""Natives called as from Move code, by a machine with the framework's packages."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ PACKAGES = _packages()
 
 
 class Caller:
-    """Calls functions of the framework; `objects` are what is in the ledger, by id."""
+    """A caller of framework functions; `objects` are the ledger's objects by id."""
 
     SENDER, DIGEST = SENDER, DIGEST
 
@@ -58,13 +58,13 @@ class Caller:
         return results[0] if len(results) == 1 else results
 
     def aborts(self, *call, **options):
-        """The code with which a call aborts."""
+        """Return the abort code of a call."""
         with pytest.raises(MoveAbort) as abort:
             self(*call, **options)
         return abort.value.code
 
     def context(self):
-        """`&mut TxContext`."""
+        """Return a `&mut TxContext`."""
         return Reference([self.transaction.as_move_value()], 0)
 
 
@@ -75,23 +75,23 @@ def call():
 
 @pytest.fixture
 def ref():
-    """A reference to a vector of bytes."""
+    """Return a reference to a vector of bytes."""
     return lambda data: Reference([bytearray(data)], 0)
 
 
 @pytest.fixture
 def at():
-    """A reference to a value."""
+    """Return a reference to a value."""
     return lambda value: Reference([value], 0)
 
 
 @pytest.fixture(scope="session")
 def bls12381():
-    """Signatures and elements of the framework's own tests (`bls12381_tests.move`), in hex."""
+    """Return signatures and elements of the framework's tests (`bls12381_tests.move`), in hex."""
     return json.loads((VECTORS / "bls12381.json").read_text())
 
 
 @pytest.fixture(scope="session")
 def groth16():
-    """Keys and proofs of the framework's own tests (`groth16_tests.move`), in hex."""
+    """Return keys and proofs of the framework's tests (`groth16_tests.move`), in hex."""
     return json.loads((VECTORS / "groth16.json").read_text())

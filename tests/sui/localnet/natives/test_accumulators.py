@@ -10,7 +10,7 @@ MERGE, SPLIT = AccumulatorOperation.MERGE, AccumulatorOperation.SPLIT
 BOB = Address.of(0xB0B)
 
 
-def test_money_that_is_sent_and_redeemed_is_noted_in_order(call):
+def test_sent_and_redeemed_funds_are_recorded_in_order(call):
     call("balance", "send_funds", [5], bytes(BOB), types=(SUI,))
     assert call("balance", "redeem_funds", [bytes(call.SENDER), 3], types=(SUI,)) == [3]
     assert list(call.runtime.accumulators) == [
@@ -19,17 +19,17 @@ def test_money_that_is_sent_and_redeemed_is_noted_in_order(call):
     ]
 
 
-def test_events_of_the_module_accumulator_say_the_same(call):
+def test_accumulator_events_record_the_same_changes(call):
     call("accumulator", "emit_deposit_event", bytes(32), bytes(BOB), 5, types=(FUNDS,))
     call("accumulator", "emit_withdraw_event", bytes(32), bytes(BOB), 6, types=(FUNDS,))
     assert [write.operation for write in call.runtime.accumulators] == [MERGE, SPLIT]
 
 
-def test_more_than_64_bits_cannot_be_redeemed(call):
+def test_redeeming_more_than_64_bits_fails(call):
     assert call.aborts("balance", "redeem_funds", [bytes(BOB), 2**64], types=(SUI,)) == 0
 
 
-def test_the_money_that_goes_to_one_balance_has_64_bits(call):
+def test_deposits_to_one_balance_are_limited_to_64_bits(call):
     most = 2**64 - 1
     call("balance", "send_funds", [most], bytes(BOB), types=(SUI,))
     call("balance", "send_funds", [1], bytes(call.SENDER), types=(SUI,))

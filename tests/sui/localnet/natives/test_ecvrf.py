@@ -41,7 +41,7 @@ SECOND_OUTPUT = (
 
 @pytest.fixture
 def verify(call, ref):
-    """Verifies a proof as Move code does; all but the input in hexadecimal digits."""
+    """Verify a proof as Move code does; all inputs except `alpha` are in hexadecimal digits."""
 
     def run(output=OUTPUT, alpha=HELLO, key=KEY, proof=PROOF, *, how=call):
         given = (bytes.fromhex(output), alpha, bytes.fromhex(key), bytes.fromhex(proof))
@@ -61,7 +61,7 @@ def test_multiples_of_the_generator(number, encoding):
 
 
 @pytest.mark.parametrize("encoding", [*VECTORS["invalid_encodings"], "", "00" * 31, "00" * 33])
-def test_what_encodes_no_element_is_refused(encoding):
+def test_invalid_element_encodings_are_rejected(encoding):
     with pytest.raises(ValueError, match="encoding"):
         decode(bytes.fromhex(encoding))
 
@@ -82,28 +82,28 @@ def test_sums_of_two_multiples():
 # --- The function
 
 
-def test_an_output_that_is_proved(verify):
+def test_valid_proof_of_output_verifies(verify):
     assert verify() is True
 
 
-def test_an_output_of_a_key_that_is_made_of_a_secret(verify):
+def test_proof_by_key_from_secret_verifies(verify):
     secret = int.from_bytes(bytes.fromhex(SECRET), "little")
     key = encode(combine(secret, BASE, 0, BASE)).hex()
     assert verify(SECOND_OUTPUT, bytes([1, 2, 3, 4]), key, SECOND_PROOF) is True
 
 
-def test_what_is_not_proved(verify):
+def test_invalid_proofs_do_not_verify(verify):
     assert verify(output="11" * 64) is False
     assert verify(alpha=b"Farewell, world!") is False
     assert verify(key=MULTIPLES[1]) is False
     assert verify(proof=MULTIPLES[1] + PROOF[64:]) is False
 
 
-def test_nothing_is_proved_of_the_key_that_is_zero(verify):
+def test_zero_key_proves_nothing(verify):
     assert verify(key="00" * 32) is False
 
 
-def test_what_is_no_output_key_or_proof_aborts(call, verify):
+def test_malformed_output_key_or_proof_aborts(call, verify):
     too_large = ORDER.to_bytes(32, "little").hex()
     assert verify(output="11" * 63, how=call.aborts) == 1
     assert verify(key="01" + "00" * 31, how=call.aborts) == 2
@@ -114,6 +114,6 @@ def test_what_is_no_output_key_or_proof_aborts(call, verify):
     assert verify(proof=PROOF[:96] + too_large, how=call.aborts) == 3
 
 
-def test_the_costs_are_those_of_the_protocol(call, verify):
+def test_costs_match_the_protocol(call, verify):
     verify(alpha=bytes(129))
     assert call.runtime.gas.used == 4_848 + 2 * 129 + 2 * 2

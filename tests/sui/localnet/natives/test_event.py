@@ -1,4 +1,4 @@
-"""Events, and the streams that some of them go into."""
+"""Events and event streams."""
 
 import pytest
 
@@ -26,13 +26,13 @@ def emit_authenticated(call):
     return run
 
 
-def test_an_authenticated_event_is_an_event(call, emit_authenticated):
+def test_authenticated_event_is_also_an_event(call, emit_authenticated):
     emit_authenticated()
     (event,) = call.runtime.take_events()
     assert (event.type, event.contents) == (EVENT, VALUE[0])
 
 
-def test_an_authenticated_event_goes_into_its_stream_by_its_number(call, emit, emit_authenticated):
+def test_authenticated_event_is_streamed_by_its_number(call, emit, emit_authenticated):
     emit()
     emit_authenticated()
     call.runtime.take_events()  # as after each command of a transaction
@@ -44,13 +44,13 @@ def test_an_authenticated_event_goes_into_its_stream_by_its_number(call, emit, e
     assert list(call.runtime.accumulators) == []
 
 
-def test_the_stream_of_a_package_has_the_address_of_the_package(call):
+def test_package_stream_has_address_of_the_package(call):
     call("event", "emit_authenticated", VALUE, types=(EVENT,))
     (streamed,) = call.runtime.accumulators.streamed
     assert streamed == StreamedEvent(Address.of(2), EVENT_STREAM_HEAD, 0)
 
 
-def test_a_stream_costs_52_units_more(call, emit, emit_authenticated):
+def test_stream_costs_52_more_units(call, emit, emit_authenticated):
     emit()
     plain = call.runtime.gas.used
     emit_authenticated()

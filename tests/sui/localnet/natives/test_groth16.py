@@ -29,7 +29,7 @@ def prepare(call, ref, curve):
 
 @pytest.fixture
 def refused(call, ref, curve):
-    """The code with which preparing a key aborts."""
+    """Return the abort code of preparing a key."""
 
     def refused(key):
         return call.aborts("groth16", "prepare_verifying_key_internal", CURVES[curve], ref(key))
@@ -44,48 +44,48 @@ def verifying_key(groth16, curve):
 
 @pytest.fixture
 def proven(groth16, curve):
-    """The four parts of a prepared key, public inputs, and a proof of them."""
+    """Return the four parts of a prepared key, public inputs, and a proof for them."""
     found = groth16[curve]["proven"]
-    return [bytes.fromhex(each) for each in (*found["key"], found["inputs"], found["proof"])]
+    return [bytes.fromhex(encoded) for encoded in (*found["key"], found["inputs"], found["proof"])]
 
 
 @pytest.fixture
 def verify(call, ref, curve):
     def verify(parts):
-        arguments = [ref(each) for each in parts]
+        arguments = [ref(part) for part in parts]
         return call("groth16", "verify_groth16_proof_internal", CURVES[curve], *arguments)
 
     return verify
 
 
-def test_a_key_is_prepared_as_in_the_frameworks_tests(prepare, verifying_key, groth16, curve):
+def test_key_is_prepared_as_in_framework_tests(prepare, verifying_key, groth16, curve):
     assert [part.hex() for part in prepare(verifying_key)] == groth16[curve]["prepared"]
 
 
-def test_keys_that_are_too_short_are_refused(refused, verifying_key):
+def test_short_keys_are_rejected(refused, verifying_key):
     assert [refused(b""), refused(verifying_key[:-1]), refused(verifying_key[:100])] == [0, 0, 0]
 
 
-def test_a_key_that_ends_in_its_number_of_points_is_refused(refused, verifying_key, curve):
+def test_key_that_ends_in_its_point_count_is_rejected(refused, verifying_key, curve):
     g1, g2 = SIZES[curve]
     assert refused(verifying_key[: g1 + 3 * g2] + bytes(7)) == 0
 
 
-def test_a_key_has_as_many_points_as_it_says(refused, verifying_key, curve):
+def test_key_must_have_the_stated_number_of_points(refused, verifying_key, curve):
     g1, g2 = SIZES[curve]
     place = g1 + 3 * g2
     more = verifying_key[place] + 1
     assert refused(verifying_key[:place] + bytes([more]) + verifying_key[place + 1 :]) == 0
 
 
-def test_a_key_of_points_that_are_none_is_refused(refused, verifying_key, curve):
+def test_key_with_invalid_points_is_rejected(refused, verifying_key, curve):
     g1, g2 = SIZES[curve]
     for start, size in ((0, g1), (g1, g2), (g1 + g2, g2), (g1 + 2 * g2, g2)):
         wrong = verifying_key[:start] + b"\xff" * size + verifying_key[start + size :]
         assert refused(wrong) == 0
 
 
-def test_what_follows_a_key_is_looked_at_over_bls12381_alone(call, ref, groth16):
+def test_bytes_after_a_key_are_checked_only_for_bls12381(call, ref, groth16):
     outcomes = {}
     for name, number in CURVES.items():
         key = bytes.fromhex(groth16[name]["verifying_key"]) + b"\0"
@@ -99,51 +99,51 @@ def test_what_follows_a_key_is_looked_at_over_bls12381_alone(call, ref, groth16)
     assert outcomes == {"bls12381": 0, "bn254": groth16["bn254"]["prepared"]}
 
 
-def test_a_proof_verifies_with_its_inputs_and_key(verify, proven):
+def test_proof_verifies_with_its_inputs_and_key(verify, proven):
     assert verify(proven) is True
 
 
 @pytest.mark.parametrize("part", range(6))
-def test_no_part_can_be_missing_or_changed(verify, proven, part):
+def test_missing_or_changed_part_does_not_verify(verify, proven, part):
     data = proven[part]
     for wrong in (b"", data[:-1], data[:-32], bytes(len(data)), bytes([data[0] ^ 1]) + data[1:]):
         assert verify([*proven[:part], wrong, *proven[part + 1 :]]) is False
 
 
 @pytest.mark.parametrize("part", [2, 3])
-def test_points_at_infinity_are_points_of_other_keys(verify, proven, curve, part):
+def test_points_at_infinity_change_the_key(verify, proven, curve, part):
     assert verify([*proven[:part], INFINITY[curve], *proven[part + 1 :]]) is False
 
 
-def test_inputs_have_to_be_less_than_the_order(verify, proven, curve):
+def test_inputs_must_be_less_than_the_order(verify, proven, curve):
     number = int.from_bytes(proven[4], "little")
     inputs = [number + ORDERS[curve], ORDERS[curve]]
     assert all(
-        verify([*proven[:4], each.to_bytes(32, "little"), proven[5]]) is False for each in inputs
+        verify([*proven[:4], value.to_bytes(32, "little"), proven[5]]) is False for value in inputs
     )
 
 
-def test_there_are_eight_public_inputs_at_most(call, ref, verify, proven, curve):
+def test_at_most_eight_public_inputs_are_accepted(call, ref, verify, proven, curve):
     assert verify([*proven[:4], bytes(32 * 8), proven[5]]) is False
-    arguments = [ref(each) for each in (*proven[:4], bytes(32 * 8 + 1), proven[5])]
+    arguments = [ref(part) for part in (*proven[:4], bytes(32 * 8 + 1), proven[5])]
     function = "verify_groth16_proof_internal"
     assert call.aborts("groth16", function, CURVES[curve], *arguments) == 2
 
 
-def test_there_are_two_curves(call, ref):
+def test_two_curves_are_supported(call, ref):
     assert call.aborts("groth16", "prepare_verifying_key_internal", 2, ref(b"")) == 1
     parts = [ref(b"")] * 6
     assert call.aborts("groth16", "verify_groth16_proof_internal", 2, *parts) == 1
     assert call.runtime.gas.used == 2 * 100
 
 
-def test_preparing_costs_the_same_for_every_key(call, refused, curve):
+def test_preparation_cost_is_the_same_for_all_keys(call, refused, curve):
     refused(b"")
     assert call.runtime.gas.used == PREPARE[curve]
 
 
 @pytest.mark.parametrize(("size", "count"), [(0, 0), (32, 1), (33, 2), (256, 8)])
-def test_verifying_costs_by_the_inputs(call, verify, proven, curve, size, count):
+def test_verification_cost_depends_on_inputs(call, verify, proven, curve, size, count):
     verify([*proven[:4], bytes(size), proven[5]])
-    base, each = VERIFY[curve]
-    assert call.runtime.gas.used == base + each * count + 2 * size
+    base, cost_per_input = VERIFY[curve]
+    assert call.runtime.gas.used == base + cost_per_input * count + 2 * size

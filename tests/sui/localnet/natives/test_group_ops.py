@@ -29,11 +29,13 @@ def scalar(number):
 
 @pytest.fixture
 def group(call, ref):
-    """group(function, number, bytes…): a native of the module; bytes go by reference."""
+    """Return group(function, number, bytes…), which calls a native with bytes by reference."""
 
     def group(function, *arguments):
-        given = [ref(each) if isinstance(each, bytes) else each for each in arguments]
-        result = call("group_ops", f"internal_{function}", *given)
+        arguments_by_reference = [
+            ref(argument) if isinstance(argument, bytes) else argument for argument in arguments
+        ]
+        result = call("group_ops", f"internal_{function}", *arguments_by_reference)
         return bytes(result) if isinstance(result, bytearray) else result
 
     return group
@@ -41,21 +43,23 @@ def group(call, ref):
 
 @pytest.fixture
 def refused(call, ref):
-    """The code with which such a call aborts."""
+    """Return the abort code of such a call."""
 
     def refused(function, *arguments):
-        given = [ref(each) if isinstance(each, bytes) else each for each in arguments]
-        return call.aborts("group_ops", f"internal_{function}", *given)
+        arguments_by_reference = [
+            ref(argument) if isinstance(argument, bytes) else argument for argument in arguments
+        ]
+        return call.aborts("group_ops", f"internal_{function}", *arguments_by_reference)
 
     return refused
 
 
 @pytest.fixture
 def elements(bls12381):
-    """elements(name): the identity of a group, its generator, and 54321 times the generator."""
+    """Return elements(name): a group's identity, its generator, and 54321 times the generator."""
 
     def elements(name):
-        return [bytes.fromhex(each) for each in bls12381["groups"][name].values()]
+        return [bytes.fromhex(encoded) for encoded in bls12381["groups"][name].values()]
 
     return elements
 
@@ -64,7 +68,7 @@ def elements(bls12381):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_generator_is_multiplied_as_in_the_frameworks_tests(group, elements, name):
+def test_generator_multiples_match_framework_tests(group, elements, name):
     identity, generator, multiplied = elements(name)
     number = NAMES[name]
     assert group("mul", number, scalar(54321), generator) == multiplied
@@ -87,7 +91,7 @@ def test_elements_are_added_and_subtracted(group, elements, name):
     assert group("add", number, generator, generator) == group("mul", number, scalar(2), generator)
 
 
-def test_scalars_are_numbers_modulo_the_order(group):
+def test_scalars_are_integers_modulo_the_order(group):
     eight, three = scalar(8), scalar(3)
     assert group("add", SCALAR, eight, scalar(ORDER - 3)) == scalar(5)
     assert group("sub", SCALAR, three, eight) == scalar(ORDER - 5)
@@ -95,19 +99,19 @@ def test_scalars_are_numbers_modulo_the_order(group):
     assert group("div", SCALAR, eight, scalar(24)) == three  # the second by the first
 
 
-def test_scalars_that_are_too_large_are_reduced_where_they_are_trusted(group):
+def test_too_large_trusted_scalars_are_reduced(group):
     assert group("add", SCALAR, b"\xff" * 32, scalar(1)) == scalar(2**256 % ORDER)
 
 
 @pytest.mark.parametrize("number", [SCALAR, *NAMES.values()])
-def test_nothing_is_divided_by_zero(refused, elements, number):
+def test_division_by_zero_aborts(refused, elements, number):
     name = {one: name for name, one in NAMES.items()}.get(number)
     dividend = elements(name)[1] if name else scalar(1)
     assert refused("div", number, scalar(0), dividend) == 1
 
 
 @pytest.mark.parametrize("function", ["add", "sub", "mul", "div"])
-def test_bytes_of_another_group_are_refused(refused, elements, function):
+def test_bytes_of_other_group_are_rejected(refused, elements, function):
     _, g1, _ = elements("g1")
     _, g2, _ = elements("g2")
     first = scalar(2) if function in {"mul", "div"} else g1
@@ -120,8 +124,8 @@ def test_bytes_of_another_group_are_refused(refused, elements, function):
 
 
 @pytest.mark.parametrize("name", ["g1", "g2"])
-def test_elements_of_a_group_are_valid(group, elements, name):
-    assert all(group("validate", NAMES[name], each) for each in elements(name))
+def test_group_elements_are_valid(group, elements, name):
+    assert all(group("validate", NAMES[name], element) for element in elements(name))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_elements_of_a_group_are_valid(group, elements, name):
         (SCALAR, scalar(ORDER).hex()),
         (G1, ""),
         (G1, OUTSIDE_G1),
-        (G1, OUTSIDE_G1[:-1] + "0"),  # on no point of the curve
+        (G1, OUTSIDE_G1[:-1] + "0"),  # not a point of the curve
         (G1, "c0" + "00" * 46 + "01"),
         (G1, "e0" + "00" * 47),
         (G1, "40" + "00" * 47),
@@ -146,22 +150,22 @@ def test_elements_of_a_group_are_valid(group, elements, name):
         (9, ""),
     ],
 )
-def test_whatever_is_no_element_is_not_valid(group, number, data):
+def test_other_bytes_are_not_valid_elements(group, number, data):
     assert group("validate", number, bytes.fromhex(data)) is False
 
 
-def test_the_largest_scalar_is_valid(group):
+def test_largest_scalar_is_valid(group):
     assert group("validate", SCALAR, scalar(ORDER - 1)) is True
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_points_are_converted_to_their_other_form_and_back(group, elements, place):
+def test_points_are_converted_and_back(group, elements, place):
     compressed, uncompressed = elements("g1")[place], elements("uncompressed_g1")[place]
     assert group("convert", G1, UNCOMPRESSED_G1, compressed) == uncompressed
     assert group("convert", UNCOMPRESSED_G1, G1, uncompressed) == compressed
 
 
-def test_only_points_of_g1_are_converted(refused, elements):
+def test_only_g1_points_are_converted(refused, elements):
     _, uncompressed = elements("uncompressed_g1")
     for flag in (0x20, 0x40, 0x80):
         wrong = bytes([uncompressed[0] | flag]) + uncompressed[1:]
@@ -183,7 +187,7 @@ def test_uncompressed_points_are_summed(group, elements):
     assert group("sum", UNCOMPRESSED_G1, reference([])) == identity
 
 
-def test_a_sum_has_1200_terms_at_most(group, refused, elements):
+def test_sum_has_at_most_1200_terms(group, refused, elements):
     identity, _ = elements("uncompressed_g1")
     assert group("sum", UNCOMPRESSED_G1, reference([identity] * 1_200)) == identity
     assert refused("sum", UNCOMPRESSED_G1, reference([identity] * 1_201)) == 2
@@ -212,7 +216,7 @@ def test_multiples_of_points_are_summed(group, elements, name):
         (G2, 2, 1, 1),
     ],
 )
-def test_as_many_points_as_scalars_are_taken_but_32_at_most(
+def test_scalar_and_point_counts_must_match_up_to_32(
     refused, elements, number, scalars, points, code
 ):
     _, generator, _ = elements("g1")
@@ -223,7 +227,7 @@ def test_as_many_points_as_scalars_are_taken_but_32_at_most(
 # --- Pairing and hashing
 
 
-def test_the_pairing_is_bilinear(group, elements):
+def test_pairing_is_bilinear(group, elements):
     (zero1, one1, many1), (zero2, one2, many2) = elements("g1"), elements("g2")
     identity, generator, multiplied = elements("gt")
     assert group("pairing", G1, one1, one2) == generator
@@ -233,11 +237,11 @@ def test_the_pairing_is_bilinear(group, elements):
         assert group("pairing", G1, *pair) == identity
 
 
-def test_the_pairing_is_called_with_its_first_group(refused, elements):
+def test_pairing_is_called_with_its_first_group(refused, elements):
     assert refused("pairing", G2, elements("g1")[1], elements("g2")[1]) == 1
 
 
-def test_messages_are_hashed_to_the_points_that_are_signed(group, bls12381, elements):
+def test_messages_hash_to_the_points_of_signatures(group, bls12381, elements):
     parts = {name: bytes.fromhex(each) for name, each in bls12381["min_sig"].items()}
     hashed = group("hash_to", G1, parts["message"])
     assert group("pairing", G1, hashed, parts["public_key"]) == group(
@@ -245,7 +249,7 @@ def test_messages_are_hashed_to_the_points_that_are_signed(group, bls12381, elem
     )
 
 
-def test_nothing_is_hashed_from_an_empty_message_or_to_other_groups(refused):
+def test_hash_of_empty_message_or_to_other_group_aborts(refused):
     assert [refused("hash_to", G1, b""), refused("hash_to", G2, b"")] == [1, 1]
     assert [refused("hash_to", number, b"abc") for number in (SCALAR, GT, 9)] == [1, 1, 1]
 
@@ -270,7 +274,7 @@ def test_nothing_is_hashed_from_an_empty_message_or_to_other_groups(refused):
         ("div", "gt", 27_804),
     ],
 )
-def test_operations_cost_what_the_protocol_says(call, group, elements, function, name, cost):
+def test_operation_costs_match_the_protocol(call, group, elements, function, name, cost):
     _, generator, _ = elements(name)
     first = scalar(5) if function in {"mul", "div"} else generator
     group(function, NAMES[name], first, generator)
@@ -292,12 +296,12 @@ def test_operations_cost_what_the_protocol_says(call, group, elements, function,
         (("hash_to", G2, b"abc"), 8_688 + 2 * 3),
     ],
 )
-def test_checks_scalars_and_hashes_cost_what_the_protocol_says(call, group, arguments, cost):
+def test_validation_scalar_and_hash_costs_match_the_protocol(call, group, arguments, cost):
     group(*arguments)
     assert call.runtime.gas.used == cost
 
 
-def test_pairings_and_conversions_cost_what_the_protocol_says(call, group, elements):
+def test_pairing_and_conversion_costs_match_the_protocol(call, group, elements):
     _, generator, _ = elements("g1")
     _, uncompressed = elements("uncompressed_g1")
     spent = []
@@ -321,7 +325,7 @@ def test_pairings_and_conversions_cost_what_the_protocol_says(call, group, eleme
     ("name", "point", "base", "addition"),
     [("g1", 2_848, 62_648, 1_333), ("g2", 3_770, 131_192, 3_216)],
 )
-def test_sums_of_multiples_cost_by_their_additions(
+def test_multi_scalar_cost_depends_on_additions(
     call, group, elements, name, point, base, addition, count, additions
 ):
     _, generator, _ = elements(name)

@@ -17,12 +17,12 @@ FOX = b"The quick brown fox jumps over the lazy dog"
         (FOX, "4d741b6f1eb29cb2a9b9911c82f56fa8d73b04959d3d9d222895df6c0b28aa15"),
     ],
 )
-def test_keccak256_is_that_of_ethereum(call, ref, data, digest):
+def test_keccak256_matches_ethereum(call, ref, data, digest):
     assert call("hash", "keccak256", ref(data)).hex() == digest
 
 
 @pytest.mark.parametrize("size", [0, 1, 134, 135, 136, 137, 271, 272, 1_000])
-def test_the_sponge_is_that_of_sha3_but_for_the_padding(size):
+def test_sponge_with_sha3_padding_matches_sha3(size):
     message = bytes(range(256)) * 4
     expected = hashlib.sha3_256(message[:size]).digest()
     assert sponge(message[:size], SHA3_PADDING) == expected
@@ -33,7 +33,7 @@ def test_blake2b256(call, ref):
     assert call("hash", "blake2b256", ref(b"abc")).hex() == expected
 
 
-def test_sha2_and_sha3_are_those_of_fips_180_and_202(call):
+def test_sha2_and_sha3_match_fips_180_and_202(call):
     abc = bytearray(b"abc")
     assert call("hash", "sha2_256", abc, package=1).hex() == (
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -43,7 +43,7 @@ def test_sha2_and_sha3_are_those_of_fips_180_and_202(call):
     )
 
 
-def test_hmac_sha3_256_is_that_of_nist(call, ref):
+def test_hmac_sha3_256_matches_nist(call, ref):
     # NIST's example values for HMAC_SHA3-256, with a key shorter than a block.
     key, message = bytes(range(32)), b"Sample message for keylen<blocklen"
     assert call("hmac", "hmac_sha3_256", ref(key), ref(message)).hex() == (
@@ -51,7 +51,7 @@ def test_hmac_sha3_256_is_that_of_nist(call, ref):
     )
 
 
-def test_hmac_sha3_256_of_the_frameworks_own_test(call, ref):
+def test_hmac_sha3_256_matches_framework_test(call, ref):
     assert call("hmac", "hmac_sha3_256", ref(b"my key!"), ref(b"hello world!")).hex() == (
         "f6d6ae02f426eb9664e89e3c6d86c60e6103ce22b916819219c26e34e8d236dc"
     )

@@ -1,4 +1,4 @@
-"""Attestations of AWS Nitro enclaves: the genuine ones of the framework's own tests."""
+"""Attestations of AWS Nitro enclaves, from the framework's own tests."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def load(call, ref):
     return run
 
 
-def test_a_genuine_attestation_is_read(load):
+def test_genuine_attestation_is_accepted(load):
     module_id, timestamp, digest, registers, public_key, user_data, nonce = load(WEATHER, NOW_MS)
     assert module_id == b"i-06e4b98c6549ff803-enc0196373b195fb723"
     assert NOW_MS - MINUTE < timestamp < NOW_MS
@@ -35,7 +35,7 @@ def test_a_genuine_attestation_is_read(load):
     assert (user_data, nonce) == ([[]], [[]])
 
 
-def test_an_attestation_is_valid_as_long_as_its_certificates(call, load):
+def test_attestation_is_valid_while_its_certificates_are(call, load):
     for minutes in (-10, 0, 10):
         assert load(SECOND, SECOND_MS + minutes * MINUTE)[2] == b"SHA384"
     for hours in (-3, 3):
@@ -43,7 +43,7 @@ def test_an_attestation_is_valid_as_long_as_its_certificates(call, load):
     assert load(SECOND, 2**64 - 1, how=call.aborts) == VERIFY_ERROR
 
 
-def test_an_attestation_that_was_changed_is_not_genuine(call, load):
+def test_changed_attestation_is_rejected(call, load):
     changed = SECOND.replace(b"i-0f73a4b4cb74cc9f2", b"i-0f73a4b4cb74cc9f3")
     assert changed != SECOND
     assert load(changed, SECOND_MS, how=call.aborts) == VERIFY_ERROR
@@ -51,22 +51,22 @@ def test_an_attestation_that_was_changed_is_not_genuine(call, load):
     assert load(SECOND[:-96] + bytes(96), SECOND_MS, how=call.aborts) == VERIFY_ERROR
 
 
-def test_the_tag_of_a_signature_may_stand_before_it(call, load):
+def test_attestation_may_start_with_a_signature_tag(call, load):
     assert load(b"\xd2" + SECOND, SECOND_MS)[2] == b"SHA384"
     assert load(b"\xd3" + SECOND, SECOND_MS, how=call.aborts) == PARSE_ERROR
 
 
-def test_what_is_no_attestation_aborts(call, load):
+def test_malformed_attestation_aborts(call, load):
     for data in (b"", b"\0\0", b"\xa0", SECOND[:-1], b"\x83" + SECOND[1:]):
         assert load(data, SECOND_MS, how=call.aborts) == PARSE_ERROR
 
 
-def test_the_costs_are_those_of_the_protocol(call, load):
+def test_costs_match_the_protocol(call, load):
     load(WEATHER, NOW_MS)
     parsing = 2_650 + 50 * len(WEATHER)
     assert call.runtime.gas.used == parsing + 2_481_600 + 4 * 2_618_450
 
 
-def test_what_cannot_be_read_is_not_charged_for_being_checked(call, load):
+def test_malformed_attestation_is_not_charged_for_verification(call, load):
     load(b"\0\0", NOW_MS, how=call.aborts)
     assert call.runtime.gas.used == 2_650 + 50 * 2

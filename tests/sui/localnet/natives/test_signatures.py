@@ -72,20 +72,20 @@ def test_ed25519_follows_zip_215(call, ref):
         "160a1cb0dc9c0258cd0a7d23e94d8fa878bcb1925f2c64246b2dee1796bed512"
         "5ec6bc982a269b723e0668e540911a9a6a58921d6925e434ab10aa7940551a09"
     )
-    arguments = [ref(bytes.fromhex(each)) for each in (signature, key, message)]
+    arguments = [ref(bytes.fromhex(encoded)) for encoded in (signature, key, message)]
     assert call("ed25519", "ed25519_verify", *arguments) is True
 
 
 @pytest.mark.parametrize(
     ("signature", "key"), [(b"", bytes(32)), (bytes(64), b""), (bytes(63), bytes(32))]
 )
-def test_a_malformed_ed25519_signature_does_not_verify(call, ref, signature, key):
+def test_malformed_ed25519_signature_does_not_verify(call, ref, signature, key):
     assert call("ed25519", "ed25519_verify", ref(signature), ref(key), ref(b"")) is False
 
 
 @pytest.mark.parametrize("curve", ["k1", "r1"])
 @pytest.mark.parametrize("hashing", [KECCAK, SHA256])
-def test_an_ecdsa_signature_verifies(call, ref, curve, hashing):
+def test_ecdsa_signature_verifies(call, ref, curve, hashing):
     _, _, key, signatures, _ = CURVES[curve]
     signature = signatures[hashing]
     assert verify(call, ref, curve, signature, key, HELLO, hashing) is True
@@ -94,7 +94,7 @@ def test_an_ecdsa_signature_verifies(call, ref, curve, hashing):
 
 
 @pytest.mark.parametrize("curve", ["k1", "r1"])
-def test_what_is_malformed_does_not_verify(call, ref, curve):
+def test_malformed_input_does_not_verify(call, ref, curve):
     _, _, key, signatures, _ = CURVES[curve]
     signature = signatures[SHA256]
     assert verify(call, ref, curve, signature + "00", key, HELLO, SHA256) is False
@@ -103,7 +103,7 @@ def test_what_is_malformed_does_not_verify(call, ref, curve):
     assert verify(call, ref, curve, "00" * 64, key, HELLO, SHA256) is False
 
 
-def test_a_signature_in_the_upper_half_does_not_verify(call, ref):
+def test_signature_with_high_s_does_not_verify(call, ref):
     signature = bytes.fromhex(K1[SHA256])
     s = K1_ORDER - int.from_bytes(signature[32:], "big")
     upper = (signature[:32] + s.to_bytes(32, "big")).hex()
@@ -112,7 +112,7 @@ def test_a_signature_in_the_upper_half_does_not_verify(call, ref):
 
 @pytest.mark.parametrize("curve", ["k1", "r1"])
 @pytest.mark.parametrize("hashing", [KECCAK, SHA256])
-def test_the_public_key_is_recovered(call, ref, curve, hashing):
+def test_public_key_is_recovered(call, ref, curve, hashing):
     module, name, key, signatures, recovery = CURVES[curve]
     signature = ref(bytes.fromhex(signatures[hashing] + recovery[hashing]))
     assert call(module, f"{name}_ecrecover", signature, ref(HELLO), hashing).hex() == key
@@ -124,20 +124,18 @@ def test_the_public_key_is_recovered(call, ref, curve, hashing):
     [
         ("00" * 65, SHA256, 0),  # nothing to recover
         ("11" * 64, SHA256, 1),  # too short
-        ("11" * 64 + "04", SHA256, 1),  # no such recovery id
+        ("11" * 64 + "04", SHA256, 1),  # unknown recovery id
         ("ff" * 64 + "00", SHA256, 1),  # beyond the order
-        ("11" * 65, 2, 0),  # no such hash function
+        ("11" * 65, 2, 0),  # unknown hash function
     ],
 )
-def test_recovery_aborts_with_the_codes_of_the_framework(
-    call, ref, curve, signature, hashing, code
-):
+def test_recovery_aborts_with_framework_codes(call, ref, curve, signature, hashing, code):
     module, name, *_ = CURVES[curve]
     arguments = (ref(bytes.fromhex(signature)), ref(HELLO), hashing)
     assert call.aborts(module, f"{name}_ecrecover", *arguments) == code
 
 
-def test_an_ethereum_address_is_recovered_from_a_signature_of_metamask(call, ref):
+def test_ethereum_address_is_recovered_from_metamask_signature(call, ref):
     signature = bytes.fromhex(
         "382a3e04daf88f322730f6a2972475fc5646ea8c4a7f3b5e83a90b10ba08a736"
         "4cd2f55348f2b6d210fbed7fc485abf19ecb2f3967e410d6349dd7dd1d448775"
@@ -155,5 +153,5 @@ def test_an_ethereum_address_is_recovered_from_a_signature_of_metamask(call, ref
 
 
 @pytest.mark.parametrize("key", ["02" + "00" * 31, "05" + "11" * 32, "02" + "ff" * 32])
-def test_what_is_no_point_is_not_decompressed(call, ref, key):
+def test_invalid_point_is_not_decompressed(call, ref, key):
     assert call.aborts("ecdsa_k1", "decompress_pubkey", ref(bytes.fromhex(key))) == 2

@@ -22,18 +22,18 @@ def text_of(type_name):
         ),
     ],
 )
-def test_a_type_name_has_full_addresses_without_prefix(call, tag, text):
+def test_type_name_has_full_addresses_without_prefix(call, tag, text):
     for function in ("with_defining_ids", "with_original_ids"):
         assert text_of(call("type_name", function, types=(tag,), package=1)) == text
 
 
-def test_a_primitive_type_has_no_package(call):
+def test_primitive_type_has_no_package(call):
     for function in ("defining_id", "original_id"):
         assert call.aborts("type_name", function, types=(Primitive.U8,), package=1) == 0
         assert call("type_name", function, types=(SUI,), package=1).hex() == TWO
 
 
-def test_bcs_writes_a_value_as_its_type_says(call):
+def test_bcs_encodes_value_by_its_type(call):
     value = Reference([[bytearray(b"ab"), bytearray(b"")]], 0)
     types = (VectorTag(VectorTag(Primitive.U8)),)
     assert call("bcs", "to_bytes", value, types=types, package=1) == b"\x02\x02ab\x00"
@@ -46,7 +46,7 @@ def test_utf8_is_checked(call, ref, data, valid):
     assert call("string", "internal_check_utf8", ref(data), package=1) is valid
 
 
-def test_characters_begin_where_utf8_says(call, ref):
+def test_character_boundaries_follow_utf8(call, ref):
     text = "aä€".encode()
     places = [
         call("string", "internal_is_char_boundary", ref(text), place, package=1)
@@ -55,14 +55,14 @@ def test_characters_begin_where_utf8_says(call, ref):
     assert places == [True, True, False, True, False, False, True, False]
 
 
-def test_a_string_is_searched_and_cut(call, ref):
+def test_string_is_searched_and_cut(call, ref):
     text = b"hello"
     assert call("string", "internal_index_of", ref(text), ref(b"l"), package=1) == 2
     assert call("string", "internal_index_of", ref(text), ref(b"x"), package=1) == 5
     assert call("string", "internal_sub_string", ref(text), 1, 3, package=1) == b"el"
 
 
-def test_a_vector_is_used_by_its_natives(call):
+def test_vector_natives_work(call):
     numbers = [1, 2, 3]
     vector, types = Reference([numbers], 0), (Primitive.U64,)
     assert call("vector", "length", vector, types=types, package=1) == 3
@@ -73,12 +73,12 @@ def test_a_vector_is_used_by_its_natives(call):
     assert numbers == [4, 2, 3]
 
 
-def test_an_empty_vector_of_bytes_holds_bytes(call):
+def test_empty_byte_vector_contains_bytes(call):
     assert call("vector", "empty", types=(Primitive.U8,), package=1) == bytearray()
     assert call("vector", "empty", types=(Primitive.U64,), package=1) == []
 
 
-def test_no_element_is_pushed_behind_262144(call):
+def test_vector_has_at_most_262144_elements(call):
     numbers = [0] * 262_143
     vector = Reference([numbers], 0)
     call("vector", "append", vector, [1], types=(Primitive.U64,), package=1)

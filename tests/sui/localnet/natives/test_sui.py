@@ -51,7 +51,7 @@ def stored(call, object_id, owner, version=1):
 # --- The table
 
 
-def test_every_native_of_the_framework_is_in_the_table():
+def test_all_framework_natives_are_in_the_table():
     declared = set()
     for address, package in load_framework().items():
         for data in package.modules:
@@ -64,7 +64,7 @@ def test_every_native_of_the_framework_is_in_the_table():
     assert set(NATIVES) == declared
 
 
-def test_what_a_native_does_not_do_it_says_in_move_code(call):
+def test_unsupported_native_is_reported_to_move_code(call):
     some = [coin(Address.of(9), 5), 1, [], []]
     with pytest.raises(UnsupportedNative, match="not supported by the localnet: parties other"):
         call("transfer", "party_transfer_impl", *some, types=(COIN,))
@@ -73,13 +73,13 @@ def test_what_a_native_does_not_do_it_says_in_move_code(call):
 # --- Addresses
 
 
-def test_an_address_is_a_big_endian_number(call):
+def test_address_is_a_big_endian_number(call):
     assert call("address", "to_u256", bytes(Address.of(0x1234))) == 0x1234
     assert call("address", "from_u256", 0x1234) == bytes(Address.of(0x1234))
     assert call("address", "from_u256", 2**256 - 1) == b"\xff" * 32
 
 
-def test_an_address_has_32_bytes(call):
+def test_address_has_32_bytes(call):
     assert call("address", "from_bytes", bytearray(range(32))) == bytes(range(32))
     assert call.aborts("address", "from_bytes", bytearray(31)) == 0
 
@@ -87,19 +87,19 @@ def test_an_address_has_32_bytes(call):
 # --- The transaction
 
 
-def test_fresh_ids_are_derived_from_the_digest_and_counted(call):
+def test_fresh_ids_are_derived_from_digest_and_counted(call):
     made = [call("tx_context", "fresh_object_address", call.context()) for _ in range(2)]
     assert made == [created_object_id(call.DIGEST, number) for number in range(2)]
     assert call("tx_context", "native_ids_created") == 2
     assert list(call.runtime.new_ids) == made
 
 
-def test_an_id_is_derived_for_any_number(call):
+def test_id_can_be_derived_for_any_number(call):
     digest = bytearray(call.DIGEST)
     assert call("tx_context", "derive_id", digest, 5) == created_object_id(call.DIGEST, 5)
 
 
-def test_the_transactions_numbers_are_read(call):
+def test_transaction_properties_are_readable(call):
     names = ("native_epoch", "native_epoch_timestamp_ms", "native_rgp", "native_gas_price")
     assert [call("tx_context", name) for name in names] == [7, 7_000, 1_000, 1_100]
     assert call("tx_context", "native_gas_budget") == 5_000_000
@@ -110,7 +110,7 @@ def test_the_transactions_numbers_are_read(call):
 # --- Ids of fields and derived objects: vectors of Mysten's TypeScript SDK
 
 
-def test_a_field_id_is_that_of_the_typescript_sdk(call):
+def test_field_id_matches_typescript_sdk(call):
     parent = Address.parse("0xbef336120c90707eb387d72dde9c0e9f6fea37b9f02b1ba8de271c64ad7b6db0")
     types = (Primitive.U64,)
     found = call("dynamic_field", "hash_type_and_key", bytes(parent), 0, types=types)
@@ -128,12 +128,12 @@ def test_a_field_id_is_that_of_the_typescript_sdk(call):
         (Primitive.U8, 1, "4de7696edddfb592a8dc7c8b66053b1557eb4fa1a9194322562aabf3da9e9239"),
     ],
 )
-def test_a_derived_id_is_that_of_the_typescript_sdk(call, tag, key, expected):
+def test_derived_id_matches_typescript_sdk(call, tag, key, expected):
     found = call("derived_object", "derive_address", [bytes(Address.of(2))], key, types=(tag,))
     assert found.hex() == expected
 
 
-def test_a_derived_id_is_that_of_the_nexus_tool_registry(call):
+def test_derived_id_matches_nexus_tool_registry(call):
     registry = Address.parse("0x940f0dd81d4e4ae2cd476ff61ca5699e0d9356e1874d6c4ba3a5bdf28e67b9e9")
     key = [bytearray(b"xyz.taluslabs.math.i64.add@1")]
     tag = parse_type_tag("0x1::ascii::String")
@@ -144,14 +144,14 @@ def test_a_derived_id_is_that_of_the_nexus_tool_registry(call):
 # --- Objects
 
 
-def test_a_new_id_that_is_deleted_leaves_no_trace(call):
+def test_deleted_new_id_leaves_no_trace(call):
     made = call("object", "new", call.context())
     call("object", "delete", made)
     assert not call.runtime.new_ids
     assert not call.runtime.deleted_ids
 
 
-def test_an_old_id_that_is_deleted_is_remembered(call):
+def test_deleted_old_id_is_recorded(call):
     call("object", "delete_impl", bytes(BOB))
     assert list(call.runtime.deleted_ids) == [BOB]
     call("object", "record_new_uid", bytes(BOB))
@@ -159,13 +159,13 @@ def test_an_old_id_that_is_deleted_is_remembered(call):
     assert not call.runtime.new_ids
 
 
-def test_the_first_field_of_an_object_is_its_id(call):
+def test_first_field_of_object_is_its_id(call):
     value = [coin(BOB, 5)]
     found = call("object", "borrow_uid", Reference(value, 0), types=(COIN,))
     assert found.read() is value[0][0]
 
 
-def test_no_more_than_2048_ids_are_made(call):
+def test_at_most_2048_ids_are_created(call):
     for _ in range(2_048):
         call("tx_context", "fresh_id")
     with pytest.raises(PrimitiveError) as failure:
@@ -178,7 +178,7 @@ def test_no_more_than_2048_ids_are_made(call):
 # --- Transfers
 
 
-def test_objects_go_to_their_owners(call):
+def test_objects_are_transferred_to_their_owners(call):
     call.runtime.record_new_id(BOB)
     for function, arguments, owner in (
         ("transfer_impl", (bytes(BOB),), AddressOwner(BOB)),
@@ -189,11 +189,11 @@ def test_objects_go_to_their_owners(call):
         assert call.runtime.transfers[BOB].owner == owner
 
 
-def test_an_object_that_is_not_new_is_not_shared(call):
+def test_only_new_objects_can_be_shared(call):
     assert call.aborts("transfer", "share_object_impl", coin(BOB, 1), types=(COIN,)) == 0
 
 
-def test_an_object_is_received_once_at_its_version_and_type(call):
+def test_object_is_received_once_at_its_version_and_type(call):
     parent, child = Address.of(1), Address.of(2)
     stored(call, child, AddressOwner(parent), version=4)
 
@@ -215,7 +215,7 @@ def test_an_object_is_received_once_at_its_version_and_type(call):
 # --- Dynamic fields
 
 
-def test_a_child_is_found_through_its_parent_alone(call):
+def test_child_is_found_only_through_its_parent(call):
     parent, child = Address.of(1), Address.of(2)
     stored(call, child, ObjectOwner(parent))
     assert call("dynamic_field", "has_child_object", bytes(parent), bytes(child)) is True
@@ -223,7 +223,7 @@ def test_a_child_is_found_through_its_parent_alone(call):
     assert other is False
 
 
-def test_a_child_is_found_by_its_type(call):
+def test_child_is_found_by_its_type(call):
     parent, child = Address.of(1), Address.of(2)
     stored(call, child, ObjectOwner(parent))
     found = [
@@ -239,7 +239,7 @@ def test_a_child_is_found_by_its_type(call):
     assert found == [True, False]
 
 
-def test_a_child_is_changed_in_place(call):
+def test_child_is_changed_in_place(call):
     parent, child = Address.of(1), Address.of(2)
     stored(call, child, ObjectOwner(parent))
     for _ in range(2):
@@ -252,7 +252,7 @@ def test_a_child_is_changed_in_place(call):
     assert used.writable
 
 
-def test_a_child_that_is_only_read_is_not_marked_as_changed(call):
+def test_read_only_child_is_not_marked_as_changed(call):
     parent, child = Address.of(1), Address.of(2)
     stored(call, child, ObjectOwner(parent))
     call("dynamic_field", "borrow_child_object", uid(parent), bytes(child), types=(COIN,))
@@ -261,14 +261,14 @@ def test_a_child_that_is_only_read_is_not_marked_as_changed(call):
 
 
 @pytest.mark.parametrize(("tag", "child", "code"), [(COIN, 3, 1), (CLOCK, 2, 2)])
-def test_a_child_that_is_missing_or_of_another_type_aborts(call, tag, child, code):
+def test_missing_child_or_wrong_type_aborts(call, tag, child, code):
     stored(call, Address.of(2), ObjectOwner(Address.of(1)))
     name = "borrow_child_object"
     arguments = (uid(Address.of(1)), bytes(Address.of(child)))
     assert call.aborts("dynamic_field", name, *arguments, types=(tag,)) == code
 
 
-def test_a_child_that_was_taken_out_is_gone(call):
+def test_removed_child_no_longer_exists(call):
     parent, child = Address.of(1), Address.of(2)
     stored(call, child, ObjectOwner(parent))
     arguments = (bytes(parent), bytes(child))
@@ -278,7 +278,7 @@ def test_a_child_that_was_taken_out_is_gone(call):
     assert call.aborts("dynamic_field", "remove_child_object", *arguments, types=(COIN,)) == 1
 
 
-def test_no_more_than_1000_children_are_looked_at(call):
+def test_at_most_1000_children_are_read(call):
     for number in range(1_000):
         call("dynamic_field", "has_child_object", bytes(BOB), bytes(Address.of(number)))
     with pytest.raises(PrimitiveError) as failure:
@@ -287,7 +287,7 @@ def test_no_more_than_1000_children_are_looked_at(call):
     assert failure.value.location.function_name == "has_child_object"
 
 
-def test_a_transaction_that_pays_no_gas_may_look_at_16_times_as_many_children(call):
+def test_transaction_without_gas_may_read_16_times_as_many_children(call):
     call.runtime = ObjectRuntime(
         call.transaction,
         {},
@@ -305,7 +305,7 @@ def test_a_transaction_that_pays_no_gas_may_look_at_16_times_as_many_children(ca
 # --- Events, witnesses, features, gas
 
 
-def test_an_event_is_encoded_when_it_is_emitted(call):
+def test_event_is_encoded_when_emitted(call):
     tag = StructTag(Address.of(2), "object", "ID")
     value = [bytes(BOB)]
     call("event", "emit", value, types=(tag,))
@@ -318,18 +318,18 @@ def test_an_event_is_encoded_when_it_is_emitted(call):
 @pytest.mark.parametrize(
     ("tag", "witness"), [(SUI, True), (COIN, False), (CLOCK, False), (Primitive.U8, False)]
 )
-def test_a_one_time_witness_is_named_as_its_module(call, tag, witness):
+def test_one_time_witness_is_named_like_its_module(call, tag, witness):
     value = Reference([[True]], 0)
     assert call("types", "is_one_time_witness", value, types=(tag,)) is witness
 
 
-def test_features_that_are_not_known_are_off(call):
+def test_unknown_features_are_disabled(call):
     flags = (b"enable_party_transfer", b"enable_allowances", b"")
     found = [call("protocol_config", "is_feature_enabled", bytearray(flag)) for flag in flags]
     assert found == [True, False, False]
 
 
-def test_a_native_costs_more_for_more_bytes(call, ref):
+def test_native_cost_rises_with_bytes(call, ref):
     costs = []
     for size in (0, 1_000):
         before = call.runtime.gas.used
@@ -338,7 +338,7 @@ def test_a_native_costs_more_for_more_bytes(call, ref):
     assert costs == [10, 10 + 2 * 1_000 + 2 * 8]  # two for each byte and each block of 128
 
 
-def test_a_native_runs_out_of_gas(call, ref):
+def test_native_runs_out_of_gas(call, ref):
     call.runtime.gas = NativeGas(1_000)
     with pytest.raises(OutOfGas):
         call("hash", "blake2b256", ref(bytes(1_000)))

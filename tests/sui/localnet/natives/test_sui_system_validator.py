@@ -34,7 +34,7 @@ OUTSIDE_G1 = bytes.fromhex("8" + "123456789abcdef0" * 5 + "123456789abcdef")
 OUTSIDE_G2 = OUTSIDE_G1 + bytes.fromhex("0123456789abcdef" * 6)
 NETWORK_KEY = bytes.fromhex("ab0227038b69a6ab999766c597ba8c74725ad5e114a73c45cb0cb4c609d97526")
 WORKER_KEY = bytes.fromhex("ab0327038b69a6ab999766c597ba8c74725ad5e114a73c45cb0cb4c609d97526")
-NO_ED25519_KEY = bytes([2, *[0] * 31])  # y = 2 is no point's, by RFC 8032
+NO_ED25519_KEY = bytes([2, *[0] * 31])  # by RFC 8032, no point has y = 2
 UDP = "/ip4/127.0.0.1/udp/8081"
 
 VALID = ValidatorMetadata(
@@ -68,12 +68,12 @@ def arguments(metadata):
     return "validator", "validate_metadata_bcs", encoded
 
 
-def test_the_metadata_of_the_frameworks_own_tests_is_accepted(call):
+def test_metadata_of_framework_tests_is_accepted(call):
     call(*arguments(VALID), package=3)
 
 
 @pytest.mark.parametrize("address", ["", "/dns4/a.example/tcp/443/https", "/unix/socket"])
-def test_a_network_address_may_be_any_multiaddr(call, address):
+def test_network_address_may_be_any_multiaddr(call, address):
     call(*arguments(replace(VALID, network_address=address)), package=3)
 
 
@@ -87,7 +87,7 @@ def test_a_network_address_may_be_any_multiaddr(call, address):
         ("address", Address.of(7), 0),  # another account's proof
         ("protocol_public_key", PROTOCOL_KEY + b"\0", 1),
         ("protocol_public_key", bytes([PROTOCOL_KEY[0] ^ 1]) + PROTOCOL_KEY[1:], 1),
-        ("protocol_public_key", b"\xc0" + bytes(95), 0),  # the group is looked at with the proof
+        ("protocol_public_key", b"\xc0" + bytes(95), 0),  # the group is checked with the proof
         ("protocol_public_key", OUTSIDE_G2, 0),
         ("protocol_public_key", NEXT_KEY, 0),
         ("network_public_key", NETWORK_KEY[:-1], 2),
@@ -113,18 +113,18 @@ def test_a_network_address_may_be_any_multiaddr(call, address):
         ("next_epoch_worker_address", "/ip4/127.0.0.1", 7),
     ],
 )
-def test_the_code_says_what_is_wrong(call, field, value, code):
+def test_abort_code_identifies_invalid_field(call, field, value, code):
     metadata = replace(VALID, **{field: value})
     assert call.aborts(*arguments(metadata), package=3) == code
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 40, VALIDATOR_METADATA.encode(VALID) + b"\0"])
-def test_bytes_that_are_no_metadata_are_malformed(call, data):
+def test_invalid_metadata_bytes_are_malformed(call, data):
     with pytest.raises(MalformedArgument):
         call("validator", "validate_metadata_bcs", bytearray(data), package=3)
 
 
-def test_the_next_keys_have_to_differ_too(call):
+def test_next_keys_must_differ(call):
     metadata = replace(
         VALID,
         next_epoch_network_public_key=NETWORK_KEY,
@@ -139,16 +139,16 @@ def with_next_key(proof):
     )
 
 
-def test_a_next_key_with_its_proof_is_accepted(call):
+def test_next_key_with_proof_is_accepted(call):
     call(*arguments(with_next_key(NEXT_PROOF)), package=3)
 
 
 @pytest.mark.parametrize("proof", [PROOF, OUTSIDE_G1, None])
-def test_a_next_key_is_refused_without_its_proof(call, proof):
+def test_next_key_without_proof_is_rejected(call, proof):
     assert call.aborts(*arguments(with_next_key(proof)), package=3) == 0
 
 
-def test_the_validator_of_the_localnet_has_proved_its_key(call):
+def test_localnet_validator_has_proved_its_key(call):
     validator = VALIDATORS[0]
     metadata = replace(
         VALID,

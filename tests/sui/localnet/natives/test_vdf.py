@@ -46,43 +46,44 @@ def test_messages_are_hashed_to_forms(call, ref, vector):
     assert found.hex() == vector["form"]
 
 
-def test_an_output_that_is_proved(verify):
+def test_valid_proof_of_output_verifies(verify):
     assert verify() is True
     assert verify(result=NEXT_OUTPUT, iterations=101) is True
 
 
-def test_an_output_of_other_iterations_is_not_proved(verify):
+def test_output_of_other_iterations_does_not_verify(verify):
     assert verify(result=NEXT_OUTPUT) is False
     assert verify(iterations=101) is False
     assert verify(iterations=0) is False
 
 
-def test_another_proof_proves_nothing(verify):
+def test_wrong_proof_does_not_verify(verify):
     assert verify(proof=OUTPUT) is False
 
 
-def test_a_form_that_is_not_of_the_group_proves_nothing(verify):
+def test_form_outside_of_group_does_not_verify(verify):
     other = QuadraticForm(1, 1, 2).encode().hex()
     assert verify(source=other) is False
     assert verify(result=other) is False
     assert verify(proof=other) is False
 
 
-def test_a_form_that_is_negative_proves_nothing(verify):
+def test_negative_form_does_not_verify(verify):
     form = form_of(INPUT)
     negative = QuadraticForm(-form.a, form.b, -form.c)
     assert verify(source=negative.encode().hex()) is False
 
 
-def test_what_is_no_form_aborts(call, verify):
+def test_malformed_form_aborts(call, verify):
     for encoding in ("abcd", "", INPUT[:-2], INPUT + "00"):
         assert verify(source=encoding, how=call.aborts) == 0
         assert verify(result=encoding, how=call.aborts) == 0
         assert verify(proof=encoding, how=call.aborts) == 0
 
 
-def test_a_proof_of_more_iterations_than_the_challenge_has_bits(verify):
-    # Such a proof is no longer zero: the input, as often as the challenge goes into 2**iterations.
+def test_proof_of_more_iterations_than_challenge_bits_verifies(verify):
+    # Such a proof is not zero: it is the input times the quotient of 2**iterations and the
+    # challenge.
     iterations = 300
     source = form_of(INPUT)
     identity = QuadraticForm.of(1, 1)
@@ -98,7 +99,7 @@ def test_a_proof_of_more_iterations_than_the_challenge_has_bits(verify):
 # --- The group
 
 
-def test_the_doublings_of_the_frameworks_test():
+def test_doublings_match_framework_test():
     total = form_of(INPUT)
     for _ in range(100):
         total = total + total
@@ -106,7 +107,7 @@ def test_the_doublings_of_the_frameworks_test():
     assert total + total == form_of(NEXT_OUTPUT)
 
 
-def test_a_proof_of_the_chia_network():
+def test_proof_of_chia_network_verifies():
     discriminant = int(CHIA["discriminant"])
 
     def form(a, b):
@@ -119,11 +120,11 @@ def test_a_proof_of_the_chia_network():
     assert total == result
 
 
-def test_a_form_is_reduced_as_in_the_test_of_fastcrypto():
+def test_reduction_matches_fastcrypto_test():
     assert QuadraticForm(41, 49, 16).reduced() == QuadraticForm(7, -1, 8)
 
 
-def test_the_sum_of_a_form_and_its_inverse_is_the_identity():
+def test_sum_of_form_and_inverse_is_identity():
     form = form_of(OUTPUT)
     assert form + QuadraticForm(form.a, -form.b, form.c) == QuadraticForm.of(1, 1)
 
@@ -138,7 +139,7 @@ def test_numbers_are_in_twos_complement(number, expected):
 # --- The costs
 
 
-def test_the_costs_are_those_of_the_protocol(call, ref, verify):
+def test_costs_match_the_protocol(call, ref, verify):
     call("vdf", "hash_to_input", ref(b""))
     assert call.runtime.gas.used == 100
     verify(result=INPUT)

@@ -1,4 +1,4 @@
-"""Addresses of zkLogin, with the values of `fastcrypto` and of the framework's own tests."""
+"""zkLogin addresses, with the values of `fastcrypto` and of the framework's own tests."""
 
 import pytest
 
@@ -32,19 +32,19 @@ def check_issuer(call, ref):
     return run
 
 
-def test_the_seed_of_a_twitch_user():
+def test_seed_of_a_twitch_user():
     salt_hash = poseidon([248191903847969014646285995941615069143])
     seed = address_seed_of("sub", "904448692", "rs1bh065i9ya4ydvifixl4kss0uhpt", salt_hash)
     assert seed == 16657007263003735230240998439420301694514420923267872433517882233836276100450
 
 
-def test_the_seed_and_the_address_of_a_google_user():
+def test_seed_and_address_of_a_google_user():
     seed = address_seed_of("sub", SUBJECT.decode(), AUDIENCE.decode(), SALT_HASH)
     assert seed == SEED
     assert zklogin_address(seed, GOOGLE.decode()) == ADDRESS
 
 
-def test_an_address_is_of_its_claim(check_id):
+def test_address_belongs_to_its_claim(check_id):
     assert check_id() is True
     assert check_id(name=b"email") is False
     assert check_id(value=b"1") is False
@@ -52,7 +52,7 @@ def test_an_address_is_of_its_claim(check_id):
     assert check_id(audience=b"") is False
 
 
-def test_claims_that_are_too_long_or_no_text_abort(call, check_id):
+def test_too_long_or_invalid_claims_abort(call, check_id):
     for given in (
         {"name": b"n" * 33},
         {"value": b"v" * 116},
@@ -64,36 +64,36 @@ def test_claims_that_are_too_long_or_no_text_abort(call, check_id):
         assert check_id(**given, how=call.aborts) == 0
 
 
-def test_claims_may_be_as_long_as_this(check_id):
+def test_claims_may_have_maximum_length(check_id):
     for given in ({"name": b"n" * 32}, {"value": b"v" * 115}, {"audience": b"a" * 145}):
         assert check_id(**given) is False
 
 
-def test_characters_are_counted_not_bytes(check_id):
+def test_length_limit_counts_characters(check_id):
     assert check_id(name="é".encode() * 32) is False
 
 
-def test_an_address_is_of_its_issuer_and_seed(check_issuer):
+def test_address_belongs_to_its_issuer_and_seed(check_issuer):
     assert check_issuer() is True
     assert check_issuer(address=bytes(1) + ADDRESS[1:]) is False
     assert check_issuer(seed=1234) is False
     assert check_issuer(issuer=b"https://other.issuer.com") is False
 
 
-def test_seeds_count_modulo_the_order_of_the_field(check_issuer):
+def test_seeds_are_reduced_modulo_field_order(check_issuer):
     assert check_issuer(seed=SEED + BN254_ORDER) is True
 
 
-def test_an_issuer_that_is_no_text_aborts(call, check_issuer):
+def test_invalid_issuer_text_aborts(call, check_issuer):
     assert check_issuer(issuer=b"\xff", how=call.aborts) == 0
 
 
-def test_the_framework_no_longer_asks_for_claims(call, ref):
+def test_framework_no_longer_checks_claims(call, ref):
     texts = [ref(text) for text in (b"sub", SUBJECT, GOOGLE, AUDIENCE)]
     assert call.aborts("zklogin_verified_id", "check_zklogin_id", ADDRESS, *texts, SALT_HASH) == 0
 
 
-def test_the_costs_are_those_of_the_protocol(call, check_id, check_issuer):
+def test_costs_match_the_protocol(call, check_id, check_issuer):
     check_id()
     assert call.runtime.gas.used == 200
     check_issuer()

@@ -1,4 +1,4 @@
-"""A node with a clock in the test's hands, and accounts that sign transactions."""
+"""A node with a clock that tests control, and accounts that sign transactions."""
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
@@ -24,7 +24,7 @@ INTENT = b"\0\0\0"
 
 
 class WallClock:
-    """The machine's clock, which stands still until it is set."""
+    """A machine clock that stands still until it is set."""
 
     def __init__(self):
         self.now_ms = START_MS
@@ -95,7 +95,7 @@ class Account:
 
 @pytest.fixture(scope="session")
 def network():
-    """A network that all tests share, each from its beginning; and its clock."""
+    """Return a network that all tests share, each from its start, and its clock."""
     clock = WallClock()
     node = Node.open(wall_clock=clock)
     yield node, clock
@@ -126,19 +126,19 @@ def new_account(scheme="ed25519", seed=7):
 
 @pytest.fixture
 def accounts():
-    """Makes accounts by scheme and seed."""
+    """Return a function that creates an account from a scheme and a seed."""
     return new_account
 
 
 @pytest.fixture
 def account_of():
-    """Makes the account of an Ed25519 seed."""
+    """Return a function that creates the account of an Ed25519 seed."""
     return lambda seed: Account(Ed25519Key(seed))
 
 
 @pytest.fixture
 def publish(node):
-    """Publishes modules for an account; gives the package's id."""
+    """Return a function that publishes modules for an account and returns the package's ID."""
 
     def send(account, modules):
         builder = TransactionBuilder()
@@ -154,7 +154,7 @@ def publish(node):
 
 @pytest.fixture
 def refused_code(node):
-    """Sends a transaction that is refused, and changes nothing; gives the code."""
+    """Return a function that sends an invalid transaction and returns the error code."""
 
     def send(account, data):
         encoded, latest = data.encode(), node.ledger.latest

@@ -1,4 +1,4 @@
-"""Signatures of transactions: order of checks and texts by `signature_verification.rs`."""
+"""Signatures of transactions: the order of checks and the texts of `signature_verification.rs`."""
 
 import pytest
 
@@ -28,7 +28,11 @@ def member(account):
 
 
 def names(*accounts):
-    return "[" + ", ".join(f'"{each}"' for each in sorted(each.address for each in accounts)) + "]"
+    return (
+        "["
+        + ", ".join(f'"{address}"' for address in sorted(account.address for account in accounts))
+        + "]"
+    )
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def mallory(accounts):
     return accounts(seed=66)
 
 
-def test_there_is_one_signature_for_each_signer(node, alice, bob, mallory):
+def test_admission_requires_one_signature_per_signer(node, alice, bob, mallory):
     encoded = alice.payment(node, bob, 1).encode()
     own, other = alice.sign(encoded), mallory.sign(encoded)
     for signatures in ([], [own, other], [own, own]):
@@ -45,16 +49,14 @@ def test_there_is_one_signature_for_each_signer(node, alice, bob, mallory):
         )
 
 
-def test_the_signature_that_is_missing_is_named_with_those_that_are_there(
-    node, alice, bob, mallory
-):
+def test_error_names_the_missing_signer_and_the_present_ones(node, alice, bob, mallory):
     encoded = alice.payment(node, bob, 1).encode()
     assert refusal(node, encoded, [mallory.sign(encoded)]) == (
         f"Required Signature from {alice.address} is absent {names(mallory)}"
     )
 
 
-def test_a_sponsored_transaction_needs_the_sender_and_the_sponsor(node, alice, bob, mallory):
+def test_sponsored_transaction_needs_sender_and_sponsor(node, alice, bob, mallory):
     encoded = mallory.payment(node, bob, 1, sponsor=alice).encode()
     assert refusal(node, encoded, [alice.sign(encoded)]) == ("Expect 2 signer signatures but got 1")
     assert refusal(node, encoded, [alice.sign(encoded)] * 2) == (
@@ -68,19 +70,19 @@ def test_a_sponsored_transaction_needs_the_sender_and_the_sponsor(node, alice, b
     )
 
 
-def test_who_pays_for_themselves_signs_once(node, alice, bob):
+def test_sender_who_pays_signs_once(node, alice, bob):
     encoded = alice.payment(node, bob, 1, sponsor=alice).encode()
     assert node.execute(encoded, [alice.sign(encoded)]).effects.status == Success()
 
 
-def test_a_signature_of_a_personal_message_is_none_of_a_transaction(node, alice, bob):
+def test_personal_message_signature_is_refused_for_a_transaction(node, alice, bob):
     encoded = alice.payment(node, bob, 1).encode()
     as_message = alice.sign(encoded, intent=b"\3\0\0")
     assert "Fail to verify user sig" in refusal(node, encoded, [as_message])
 
 
 @pytest.mark.parametrize("cut", [0, 1, 96])
-def test_bytes_that_are_no_signature_are_refused(node, alice, bob, cut):
+def test_malformed_signature_is_refused(node, alice, bob, cut):
     encoded = alice.payment(node, bob, 1).encode()
     with pytest.raises(NotAllowedError) as caught:
         node.execute(encoded, [alice.sign(encoded)[:cut]])
@@ -88,7 +90,7 @@ def test_bytes_that_are_no_signature_are_refused(node, alice, bob, cut):
 
 
 def shared_account(node, accounts):
-    """A multisig of three members, two of which have to sign, with money."""
+    """Return a funded multisig of three members, two of which must sign."""
     members = [accounts(scheme, 20) for scheme in ("ed25519", "secp256k1", "secp256r1")]
     public_key = MultiSigPublicKey.of(tuple(map(member, members)), 2)
     node.fund(public_key.address(), MIST)
@@ -103,26 +105,26 @@ def payment_by(node, address, recipient, amount):
     return TransactionData(builder.finish(), address, gas, NoExpiration()).encode()
 
 
-def test_a_multisig_pays_when_enough_of_its_members_sign(node, accounts, bob):
+def test_multisig_pays_when_the_threshold_is_reached(node, accounts, bob):
     members, public_key = shared_account(node, accounts)
     encoded = payment_by(node, public_key.address(), bob, 5)
-    signatures = [each.sign(encoded) for each in members]
+    signatures = [entry.sign(encoded) for entry in members]
     together = MultiSig.combine(public_key, signatures[1:])
     assert node.execute(encoded, [together.encode()]).effects.status == Success()
     assert node.ledger.balance(bob, SUI).amount == 5
 
 
-def test_a_multisig_with_too_little_weight_does_not_pay(node, accounts, bob):
+def test_multisig_is_refused_below_the_threshold(node, accounts, bob):
     members, public_key = shared_account(node, accounts)
     encoded = payment_by(node, public_key.address(), bob, 5)
-    whole = MultiSig.combine(public_key, [each.sign(encoded) for each in members])
+    whole = MultiSig.combine(public_key, [entry.sign(encoded) for entry in members])
     alone = MultiSig(whole.signatures[:1], 1, public_key)
     assert refusal(node, encoded, [alone.encode()]) == (
         "Signature is not valid: Insufficient weight=1 threshold=2"
     )
 
 
-def test_a_multisig_can_sponsor(node, accounts, bob):
+def test_multisig_can_sponsor(node, accounts, bob):
     members, public_key = shared_account(node, accounts)
     sender = accounts(seed=40)
     builder = TransactionBuilder()
@@ -132,6 +134,6 @@ def test_a_multisig_can_sponsor(node, accounts, bob):
     gas = GasData((paying.reference(),), public_key.address(), 1000, 100_000_000)
     data = TransactionData(builder.finish(), sender.address, gas, NoExpiration())
     encoded = data.encode()
-    together = MultiSig.combine(public_key, [each.sign(encoded) for each in members])
+    together = MultiSig.combine(public_key, [entry.sign(encoded) for entry in members])
     executed = node.execute(encoded, [together.encode(), sender.sign(encoded)])
     assert executed.effects.status == Success()

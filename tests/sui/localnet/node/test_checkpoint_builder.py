@@ -32,34 +32,34 @@ def pending(written=(), removed=()):
     objects = PendingObjects(Store())
     objects.take_in(
         SimpleNamespace(
-            written={each.id: each for each in written},
+            written={entry.id: entry for entry in written},
             removed={Address.of(number): value(number, 1) for number in removed},
         )
     )
     return objects
 
 
-def test_what_is_new_hides_what_was():
+def test_pending_objects_return_the_new_version():
     objects = pending(written=[value(1, 2), value(3, 2)])
     assert objects.get(Address.of(1)).version == 2
     assert objects.get(Address.of(2)).version == 1
     assert objects.get(Address.of(3)).version == 2
 
 
-def test_earlier_versions_stay_readable():
+def test_pending_objects_return_earlier_versions():
     objects = pending(written=[value(1, 2)])
     assert objects.get_version(Address.of(1), 1).version == 1
     assert objects.get_version(Address.of(1), 2).version == 2
     assert objects.get_version(Address.of(1), 3) is None
 
 
-def test_what_is_removed_is_gone_but_was_there_before():
+def test_pending_objects_hide_removed_objects():
     objects = pending(removed=[1])
     assert objects.get(Address.of(1)) is None
     assert objects.get_version(Address.of(1), 1).version == 1
 
 
-def test_what_a_later_transaction_does_counts():
+def test_pending_objects_return_the_latest_change():
     objects = pending(removed=[1])
     objects.take_in(SimpleNamespace(written={Address.of(1): value(1, 3)}, removed={}))
     assert objects.get(Address.of(1)).version == 3

@@ -11,7 +11,7 @@ DAY_MS = 86_400_000
 
 
 def shown(node):
-    """What the object 0x6 shows."""
+    """Return the time of the object 0x6."""
     return int.from_bytes(node.ledger.get(CLOCK).data.contents[32:], "little")
 
 
@@ -21,14 +21,12 @@ def reading(node, account):
     return account.transaction(node, builder)
 
 
-def test_a_new_network_starts_at_the_time_of_the_machine(node, wall_clock):
+def test_new_network_starts_at_the_machines_time(node, wall_clock):
     assert node.now_ms() == shown(node) == wall_clock.now_ms
     assert node.ledger.latest.summary.timestamp_ms == wall_clock.now_ms
 
 
-def test_a_transaction_that_takes_the_clock_finds_it_set_in_the_same_checkpoint(
-    node, alice, wall_clock
-):
+def test_clock_is_set_in_the_checkpoint_of_a_transaction_that_reads_it(node, alice, wall_clock):
     wall_clock.now_ms += 5000
     executed = alice.send(node, reading(node, alice))
     prologue, transaction = node.ledger.latest.transactions
@@ -40,14 +38,14 @@ def test_a_transaction_that_takes_the_clock_finds_it_set_in_the_same_checkpoint(
     assert executed.timestamp_ms == wall_clock.now_ms
 
 
-def test_the_clock_is_not_set_again_while_it_shows_the_time(node, alice, wall_clock):
+def test_clock_is_not_set_again_while_it_is_current(node, alice, wall_clock):
     wall_clock.now_ms += 5000
     alice.send(node, reading(node, alice))
     alice.send(node, reading(node, alice))
     assert len(node.ledger.latest.transactions) == 1
 
 
-def test_a_transaction_that_does_not_take_the_clock_leaves_it(node, alice, bob, wall_clock):
+def test_transaction_without_the_clock_leaves_it_unchanged(node, alice, bob, wall_clock):
     before = shown(node)
     wall_clock.now_ms += 5000
     alice.pay(node, bob, 1)
@@ -55,9 +53,7 @@ def test_a_transaction_that_does_not_take_the_clock_leaves_it(node, alice, bob, 
     assert node.ledger.latest.summary.timestamp_ms == wall_clock.now_ms
 
 
-def test_a_clock_that_is_watched_runs_however_many_transactions_leave_it(
-    node, alice, bob, wall_clock
-):
+def test_clock_runs_for_clients_that_catch_up(node, alice, bob, wall_clock):
     for _ in range(5):
         wall_clock.now_ms += 600
         alice.pay(node, bob, 1)
@@ -65,7 +61,7 @@ def test_a_clock_that_is_watched_runs_however_many_transactions_leave_it(
         assert wall_clock.now_ms - shown(node) < 1000
 
 
-def test_for_who_watches_the_clock_runs_however_fast_transactions_that_leave_it_come(
+def test_clock_runs_for_subscribers_during_a_fast_series_of_transactions(
     node, alice, bob, wall_clock
 ):
     shown_in = []
@@ -80,7 +76,7 @@ def test_for_who_watches_the_clock_runs_however_fast_transactions_that_leave_it_
     assert shown(node) == shown_in[-1]
 
 
-def test_the_clock_object_keeps_its_initial_version_and_gets_new_ones(node, wall_clock):
+def test_clock_object_keeps_its_initial_version(node, wall_clock):
     versions = []
     for _ in range(3):
         wall_clock.now_ms += 1000
@@ -91,7 +87,7 @@ def test_the_clock_object_keeps_its_initial_version_and_gets_new_ones(node, wall
     assert versions == [2, 3, 4]
 
 
-def test_an_advance_is_shown_at_once_and_lasts(node, wall_clock):
+def test_advance_takes_effect_immediately_and_stays(node, wall_clock):
     summary = node.advance_clock(3 * DAY_MS)
     assert summary.timestamp_ms == shown(node) == node.now_ms() == wall_clock.now_ms + 3 * DAY_MS
     wall_clock.now_ms += 10
@@ -104,14 +100,14 @@ def test_advances_add_up(node, wall_clock):
     assert node.now_ms() == wall_clock.now_ms + 1500
 
 
-def test_an_advance_by_nothing_still_makes_a_checkpoint(node):
+def test_advance_by_zero_makes_a_checkpoint(node):
     number = node.ledger.latest.number
     assert node.advance_clock(0).sequence_number == number + 1
     assert node.advance_clock(0).sequence_number == number + 2
 
 
 @pytest.mark.parametrize("milliseconds", [-1, 10**15, 2**63, 2**64])
-def test_time_is_neither_moved_back_nor_beyond_the_calendar(node, milliseconds):
+def test_advance_is_refused_backward_and_beyond_year_9999(node, milliseconds):
     latest = node.ledger.latest
     with pytest.raises(ValidationError) as caught:
         node.advance_clock(milliseconds)
@@ -127,7 +123,7 @@ def test_time_stands_still_while_the_machines_clock_is_behind(node, alice, bob, 
     assert node.ledger.latest.summary.timestamp_ms == before
 
 
-def test_a_revert_takes_an_advance_back(node, wall_clock):
+def test_revert_undoes_an_advance(node, wall_clock):
     node.advance_clock(1000)
     snapshot = node.snapshot()
     node.advance_clock(30 * DAY_MS)
@@ -137,13 +133,13 @@ def test_a_revert_takes_an_advance_back(node, wall_clock):
     assert node.now_ms() == wall_clock.now_ms + 1000
 
 
-def test_nobody_watching_makes_no_checkpoints(node):
+def test_clock_makes_no_checkpoints_without_clients(node):
     number = node.ledger.latest.number
     node.catch_up()
     assert node.ledger.latest.number == number
 
 
-def test_catching_up_sets_the_clock_once_a_second_has_passed(node, wall_clock):
+def test_catch_up_sets_the_clock_after_one_second(node, wall_clock):
     number = node.ledger.latest.number
     wall_clock.now_ms += 999
     node.catch_up()
@@ -154,14 +150,14 @@ def test_catching_up_sets_the_clock_once_a_second_has_passed(node, wall_clock):
     assert shown(node) == wall_clock.now_ms
 
 
-def test_an_advance_outlives_a_restart(tmp_path, wall_clock):
+def test_advance_survives_a_restart(tmp_path, wall_clock):
     with_node(tmp_path, wall_clock, lambda node: node.advance_clock(30 * DAY_MS))
     wall_clock.now_ms += 5
     expected = wall_clock.now_ms + 30 * DAY_MS
     assert with_node(tmp_path, wall_clock, Node.now_ms) == expected
 
 
-def test_time_goes_on_from_the_chain_if_the_machines_clock_was_set_back(tmp_path, wall_clock):
+def test_time_continues_from_the_chain_when_the_machines_clock_was_set_back(tmp_path, wall_clock):
     end = with_node(tmp_path, wall_clock, lambda node: node.advance_clock(1000).timestamp_ms)
     wall_clock.now_ms -= DAY_MS
 
@@ -183,7 +179,7 @@ def with_node(directory, wall_clock, use):
 
 @pytest.fixture(autouse=True)
 def set_back(wall_clock):
-    """The clock is shared: a test that moves it leaves it as it was."""
+    """Restore the shared clock after each test."""
     before = wall_clock.now_ms
     yield
     wall_clock.now_ms = before

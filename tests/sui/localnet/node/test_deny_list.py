@@ -1,4 +1,4 @@
-"""A regulated coin: who may use it, and who may get it."""
+"""A regulated coin: its users and its receivers."""
 
 from typing import NamedTuple
 
@@ -63,7 +63,7 @@ def modules(move_builder):
 
 @pytest.fixture
 def currency(publish, alice, modules):
-    """The coin's type, and its name as deny lists write it; Alice is the issuer."""
+    """Return the coin's type and its name in deny lists. Alice is the issuer."""
     package = publish(alice, modules)
     tag = StructTag(package, "regulated", "REGULATED")
     return Currency(tag, f"{package.hex()}::regulated::REGULATED")
@@ -77,7 +77,7 @@ def carol(node, accounts):
 
 
 def owned(node, account, name, coin_type):
-    """The account's only object of a type, which is about a coin."""
+    """Return the account's only object of a type with the coin type as argument."""
     (found,) = node.ledger.owned_by(
         account.address, StructTag(SUI_FRAMEWORK, "coin", name, (coin_type,))
     )
@@ -108,24 +108,24 @@ def regulate(node, alice, currency, function, *addresses, cap_name="DenyCapV2"):
 
 
 def passing_on(node, account, currency, recipient):
-    """A transaction that gives the account's coin away."""
+    """Return a transaction that transfers the account's coin."""
     (coin,) = node.ledger.owned_by(account.address, coin_tag(currency.tag))
     builder = TransactionBuilder()
     builder.transfer_objects([builder.resolved(OwnedObject(coin.reference()))], recipient)
     return account.transaction(node, builder)
 
 
-def test_effects_say_that_the_deny_list_was_looked_at(node, alice, currency, bob):
+def test_effects_contain_the_deny_list_when_it_was_read(node, alice, currency, bob):
     assert mint(node, alice, currency, bob) == Success()
     effects = node.ledger.latest.transactions[-1].effects
     assert effects.unchanged_consensus_objects == ((DENY_LIST, PerEpochConfig()),)
 
 
-def test_effects_are_silent_about_the_deny_list_where_only_sui_is_sent(node, alice, bob):
+def test_effects_omit_the_deny_list_for_sui(node, alice, bob):
     assert alice.pay(node, bob, 5).effects.unchanged_consensus_objects == ()
 
 
-def test_a_denied_sender_may_not_use_the_coin_from_now_on(
+def test_denied_sender_cannot_use_the_coin_immediately(
     node, alice, carol, currency, bob, refused_code
 ):
     assert mint(node, alice, currency, carol.address) == Success()
@@ -134,12 +134,12 @@ def test_a_denied_sender_may_not_use_the_coin_from_now_on(
     assert refused_code(carol, data) == "address_denied_for_coin"
 
 
-def test_a_denied_sender_still_has_other_coins(node, alice, carol, currency, bob):
+def test_denied_sender_can_use_other_coins(node, alice, carol, currency, bob):
     regulate(node, alice, currency, "deny_list_v2_add", carol.address)
     assert carol.pay(node, bob, 5).effects.status == Success()
 
 
-def test_a_denied_address_receives_nothing_from_the_next_epoch_on(node, alice, currency, bob):
+def test_denied_address_cannot_receive_from_the_next_epoch_on(node, alice, currency, bob):
     regulate(node, alice, currency, "deny_list_v2_add", bob)
     assert mint(node, alice, currency, bob) == Success()
     node.advance_epoch()
@@ -150,7 +150,7 @@ def test_a_denied_address_receives_nothing_from_the_next_epoch_on(node, alice, c
     assert status.command is None
 
 
-def test_who_is_taken_off_the_list_may_send_at_once_and_receive_in_the_next_epoch(
+def test_removed_address_can_send_immediately_and_receive_in_the_next_epoch(
     node, alice, carol, currency, bob
 ):
     assert mint(node, alice, currency, carol.address) == Success()
@@ -164,7 +164,7 @@ def test_who_is_taken_off_the_list_may_send_at_once_and_receive_in_the_next_epoc
     assert mint(node, alice, currency, carol.address) == Success()
 
 
-def test_a_paused_coin_cannot_be_used(node, alice, carol, currency, bob, refused_code):
+def test_paused_coin_cannot_be_used(node, alice, carol, currency, bob, refused_code):
     assert mint(node, alice, currency, carol.address) == Success()
     data = passing_on(node, carol, currency, bob)
     regulate(node, alice, currency, "deny_list_v2_enable_global_pause")
@@ -173,7 +173,7 @@ def test_a_paused_coin_cannot_be_used(node, alice, carol, currency, bob, refused
     assert carol.send(node, data).effects.status == Success()
 
 
-def test_a_paused_coin_is_received_by_nobody_from_the_next_epoch_on(node, alice, currency, bob):
+def test_paused_coin_cannot_be_received_from_the_next_epoch_on(node, alice, currency, bob):
     regulate(node, alice, currency, "deny_list_v2_enable_global_pause")
     assert mint(node, alice, currency, bob) == Success()
     node.advance_epoch()
@@ -183,9 +183,7 @@ def test_a_paused_coin_is_received_by_nobody_from_the_next_epoch_on(node, alice,
     assert status.error.data == currency.text
 
 
-def test_a_coin_that_is_to_be_received_counts_as_an_input(
-    node, alice, carol, currency, refused_code
-):
+def test_receiving_a_coin_counts_as_an_input(node, alice, carol, currency, refused_code):
     parent = node.ledger.owned_by(carol.address)[0]
     assert mint(node, alice, currency, Address(parent.id)) == Success()
     (coin,) = node.ledger.owned_by(Address(parent.id), coin_tag(currency.tag))
@@ -196,7 +194,7 @@ def test_a_coin_that_is_to_be_received_counts_as_an_input(
     assert refused_code(carol, data) == "address_denied_for_coin"
 
 
-def test_a_simulation_of_a_denied_sender_is_not_refused(node, alice, carol, currency, bob):
+def test_simulation_of_a_denied_sender_is_not_refused(node, alice, carol, currency, bob):
     assert mint(node, alice, currency, carol.address) == Success()
     data = passing_on(node, carol, currency, bob)
     regulate(node, alice, currency, "deny_list_v2_add", carol.address)
@@ -204,7 +202,7 @@ def test_a_simulation_of_a_denied_sender_is_not_refused(node, alice, carol, curr
     assert executed.effects.status == Success()
 
 
-def test_move_code_sees_the_list_of_this_epoch_and_of_the_next(node, alice, currency, bob):
+def test_move_code_reads_the_list_of_this_epoch_and_the_next(node, alice, currency, bob):
     seen = []
     for _ in range(2):
         seen.append([contains(node, alice, currency, bob, when) for when in ("current", "next")])
@@ -226,8 +224,8 @@ def contains(node, account, currency, address, when):
     return value == b"\1"
 
 
-def test_looking_up_each_new_owner_costs_150_gas_units(node, alice, currency, bob):
-    """`charge_coin_transfers`: 1000 bytes at 10 for a child object, at 15 internal units each."""
+def test_lookup_of_each_new_owner_costs_150_gas_units(node, alice, currency, bob):
+    """Source: `charge_coin_transfers`, 1000 bytes at 10 per child object, at 15 internal units."""
     costs = []
     for owners in (1, 101):
         builder = TransactionBuilder()
@@ -238,7 +236,7 @@ def test_looking_up_each_new_owner_costs_150_gas_units(node, alice, currency, bo
             builder.transfer_objects([coin], Address.of(0xB00 + number % owners))
         executed = alice.send(node, alice.transaction(node, builder, budget=2 * SUI))
         costs.append(executed.effects.gas_used.computation_cost // 1000)
-    # All else is within the 1000 units that every transaction pays, one look included.
+    # Everything else is within the 1000 units that every transaction pays, with one lookup.
     assert costs[0] == 1_000
     assert 101 * 150 <= costs[1] <= 100 * 150 + 1_000
 
@@ -248,12 +246,12 @@ def test_looking_up_each_new_owner_costs_150_gas_units(node, alice, currency, bo
 
 @pytest.fixture
 def old(currency):
-    """A coin whose list is of the first version; Alice has all of it."""
+    """Return a coin with a version 1 deny list. Alice owns all of it."""
     package = currency.tag.address
     return Currency(StructTag(package, "old", "OLD"), f"{package.hex()}::old::OLD")
 
 
-def test_a_list_of_the_first_version_denies_senders_alone(node, alice, old, bob, refused_code):
+def test_version_1_list_denies_only_senders(node, alice, old, bob, refused_code):
     regulate(node, alice, old, "deny_list_add", bob, cap_name="DenyCap")
     node.advance_epoch()
     assert mint(node, alice, old, bob) == Success()
@@ -263,7 +261,7 @@ def test_a_list_of_the_first_version_denies_senders_alone(node, alice, old, bob,
     assert alice.send(node, passing_on(node, alice, old, bob)).effects.status == Success()
 
 
-def test_lists_of_different_coins_do_not_mix(node, alice, currency, old, bob):
+def test_deny_lists_of_different_coins_are_separate(node, alice, currency, old, bob):
     regulate(node, alice, old, "deny_list_add", alice.address, cap_name="DenyCap")
     assert mint(node, alice, currency, alice.address) == Success()
     data = passing_on(node, alice, currency, bob)

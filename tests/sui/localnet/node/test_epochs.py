@@ -34,14 +34,14 @@ def clock_ms(node):
 
 
 def last_of(node, epoch):
-    """The checkpoint that ended an epoch."""
+    """Return the checkpoint that ended an epoch."""
     return node.ledger.checkpoint(node.epochs.get(epoch).last_checkpoint)
 
 
 # --- The chain
 
 
-def test_an_epoch_ends_with_a_checkpoint_that_names_the_next_committee(node):
+def test_last_checkpoint_of_an_epoch_names_the_next_committee(node):
     assert node.advance_epoch() == 1
     (validator,) = VALIDATORS
     last = last_of(node, 0)
@@ -52,7 +52,7 @@ def test_an_epoch_ends_with_a_checkpoint_that_names_the_next_committee(node):
     assert last.transactions[-1].effects.status == Success()
 
 
-def test_the_new_epoch_begins_with_a_checkpoint_that_sets_the_clock(node):
+def test_first_checkpoint_of_an_epoch_sets_the_clock(node):
     node.advance_epoch()
     first, last = node.ledger.latest, last_of(node, 0)
     assert first.number == last.number + 1
@@ -64,14 +64,14 @@ def test_the_new_epoch_begins_with_a_checkpoint_that_sets_the_clock(node):
     assert prologue.data.kind.epoch == prologue.effects.epoch == 1
 
 
-def test_the_end_of_an_epoch_is_of_that_epoch_and_costs_nothing(node):
+def test_epoch_change_belongs_to_the_old_epoch_and_is_free(node):
     node.advance_epoch()
     effects = last_of(node, 0).transactions[-1].effects
     assert effects.epoch == 0
     assert effects.gas_used == NOTHING
 
 
-def test_the_change_of_epoch_carries_what_the_epoch_has_cost(node, alice, bob):
+def test_epoch_change_contains_the_costs_of_the_epoch(node, alice, bob):
     funded = node.ledger.latest.transactions[-1].effects.gas_used
     paid = alice.pay(node, bob, 5).effects.gas_used
     node.advance_epoch()
@@ -88,7 +88,7 @@ def test_the_change_of_epoch_carries_what_the_epoch_has_cost(node, alice, bob):
     )
 
 
-def test_costs_are_summed_up_anew_in_each_epoch(node, alice, bob):
+def test_costs_restart_at_zero_in_each_epoch(node, alice, bob):
     assert node.ledger.latest.summary.epoch_rolling_gas_cost_summary.computation_cost > 0
     node.advance_epoch()
     assert node.ledger.latest.summary.epoch_rolling_gas_cost_summary == NOTHING
@@ -96,7 +96,7 @@ def test_costs_are_summed_up_anew_in_each_epoch(node, alice, bob):
     assert node.ledger.latest.summary.epoch_rolling_gas_cost_summary == paid
 
 
-def test_an_epoch_starts_when_the_one_before_ended(node, wall_clock):
+def test_epoch_starts_when_the_previous_one_ended(node, wall_clock):
     start_ms = wall_clock.now_ms
     wall_clock.now_ms += 3 * DAY_MS
     node.advance_epoch()
@@ -106,7 +106,7 @@ def test_an_epoch_starts_when_the_one_before_ended(node, wall_clock):
     assert clock_ms(node) == start_ms + 3 * DAY_MS
 
 
-def test_epochs_follow_each_other_without_a_gap(node, alice, bob):
+def test_epochs_follow_without_a_gap(node, alice, bob):
     for _ in range(3):
         node.advance_epoch()
         alice.pay(node, bob, 1)
@@ -120,7 +120,7 @@ def test_epochs_follow_each_other_without_a_gap(node, alice, bob):
     assert node.epochs.get(4) is None
 
 
-def test_watchers_see_both_checkpoints_of_a_change(node):
+def test_subscribers_receive_both_checkpoints_of_an_epoch_change(node):
     seen = []
     unsubscribe = node.subscribe(lambda checkpoint: seen.append(checkpoint.summary.epoch))
     node.advance_epoch()
@@ -131,13 +131,13 @@ def test_watchers_see_both_checkpoints_of_a_change(node):
 # --- What transactions notice
 
 
-def test_transactions_know_their_epoch(node, alice, bob):
+def test_transactions_contain_their_epoch(node, alice, bob):
     assert alice.pay(node, bob, 1).effects.epoch == 0
     node.advance_epoch()
     assert alice.pay(node, bob, 1).effects.epoch == 1
 
 
-def test_move_code_is_told_the_epoch_and_its_start(node, wall_clock, alice):
+def test_move_code_reads_the_epoch_and_its_start(node, wall_clock, alice):
     wall_clock.now_ms += 12_345
     node.advance_epoch()
     wall_clock.now_ms += 7
@@ -145,13 +145,13 @@ def test_move_code_is_told_the_epoch_and_its_start(node, wall_clock, alice):
     for name in ("epoch", "epoch_timestamp_ms"):
         builder.move_call(SUI_FRAMEWORK, "tx_context", name)
     _, result = node.simulate(alice.transaction(node, builder), Mode.SIMULATE)
-    values = [each.return_values[0][1] for each in result.command_results]
+    values = [entry.return_values[0][1] for entry in result.command_results]
     started_ms = node.epochs.get(1).start_ms
     assert started_ms == wall_clock.now_ms - 7
     assert [int.from_bytes(value, "little") for value in values] == [1, started_ms]
 
 
-def test_a_transaction_expires_with_its_last_epoch(node, alice, bob, refused_code):
+def test_transaction_expires_after_its_last_epoch(node, alice, bob, refused_code):
     data = replace(alice.payment(node, bob, 5), expiration=EpochExpiration(1))
     node.advance_epoch()
     assert alice.send(node, data).effects.status == Success()
@@ -160,7 +160,7 @@ def test_a_transaction_expires_with_its_last_epoch(node, alice, bob, refused_cod
     assert refused_code(alice, late) == "transaction_expired"
 
 
-def test_a_transaction_may_not_be_sent_before_its_first_epoch(node, alice, bob, refused_code):
+def test_transaction_is_refused_before_its_first_epoch(node, alice, bob, refused_code):
     during = ValidDuring(1, 2, None, None, node.chain_id, 0)
     data = replace(alice.payment(node, bob, 5), expiration=during)
     assert refused_code(alice, data) == "transaction_expired"
@@ -171,7 +171,7 @@ def test_a_transaction_may_not_be_sent_before_its_first_epoch(node, alice, bob, 
 # --- Restarts and going back
 
 
-def test_a_restarted_node_goes_on_in_its_epoch(tmp_path, wall_clock):
+def test_restarted_node_continues_in_its_epoch(tmp_path, wall_clock):
     first = Node.open(tmp_path, wall_clock=wall_clock)
     first.advance_epoch()
     wall_clock.now_ms += 5
@@ -185,7 +185,7 @@ def test_a_restarted_node_goes_on_in_its_epoch(tmp_path, wall_clock):
     second.close()
 
 
-def test_going_back_brings_the_epoch_back(node, alice, bob):
+def test_revert_restores_the_epoch(node, alice, bob):
     node.advance_epoch()
     environment, snapshot = node.environment, node.snapshot()
     node.advance_epoch()
@@ -198,7 +198,7 @@ def test_going_back_brings_the_epoch_back(node, alice, bob):
     assert node.epochs.get(1).last_checkpoint == snapshot.checkpoint + 2
 
 
-def test_going_back_to_the_very_end_of_an_epoch_begins_the_next_one_again(node):
+def test_revert_to_the_end_of_an_epoch_starts_the_next_one_again(node):
     snapshots = []
     unsubscribe = node.subscribe(lambda _checkpoint: snapshots.append(node.snapshot()))
     node.advance_epoch()
@@ -212,7 +212,7 @@ def test_going_back_to_the_very_end_of_an_epoch_begins_the_next_one_again(node):
 # --- Money
 
 
-def test_no_sui_comes_from_nowhere_or_is_lost(node, wall_clock, alice, bob):
+def test_epoch_change_conserves_sui(node, wall_clock, alice, bob):
     for _ in range(3):
         alice.pay(node, bob, 12_345)
         wall_clock.now_ms += DAY_MS
@@ -220,7 +220,7 @@ def test_no_sui_comes_from_nowhere_or_is_lost(node, wall_clock, alice, bob):
         assert money(node) == SUPPLY_MIST
 
 
-def test_the_storage_fund_has_what_live_objects_will_give_back(node, alice, bob):
+def test_storage_fund_equals_the_rebates_of_live_objects(node, alice, bob):
     for _ in range(2):
         alice.pay(node, bob, 12_345)
         stake(node, alice)
@@ -230,7 +230,7 @@ def test_the_storage_fund_has_what_live_objects_will_give_back(node, alice, bob)
 
 
 def money(node):
-    """All SUI in coins, in the validator's pool, in the storage fund and set aside."""
+    """Return all SUI in coins, in the validator's pool, in the storage fund and in the subsidy."""
     state = read_system_state(node.ledger.get)
     (validator,) = state.validators.active_validators
     coins = (value for value in live_objects(node) if value.type == GAS_COIN)
@@ -244,7 +244,7 @@ def money(node):
 
 
 def live_objects(node):
-    """What the chain's transactions have written and not taken away."""
+    """Return the objects that the chain's transactions have written and not removed."""
     written = {}
     for number in range(node.ledger.latest.number + 1):
         for executed in node.ledger.checkpoint(number).transactions:
@@ -253,7 +253,7 @@ def live_objects(node):
 
 
 def stake(node, account):
-    """A transaction that changes the system state, and pays for storing it."""
+    """Return a transaction that changes the system state and pays for its storage."""
     builder = TransactionBuilder()
     state = builder.resolved(SharedObject(SYSTEM_STATE, 1, mutable=True))
     coin = builder.split_coins(builder.gas, [MIST])[0]
@@ -262,7 +262,7 @@ def stake(node, account):
     assert account.send(node, account.transaction(node, builder)).effects.status == Success()
 
 
-def test_rebates_of_what_the_change_of_epoch_rewrites_stay_with_the_system_state(node, alice):
+def test_rebates_of_objects_rewritten_by_the_epoch_change_stay_with_the_system_state(node, alice):
     stake(node, alice)
     before = node.ledger.get(SYSTEM_STATE).storage_rebate
     node.advance_epoch()
@@ -281,7 +281,7 @@ def test_rebates_of_what_the_change_of_epoch_rewrites_stay_with_the_system_state
 # --- The system state
 
 
-def test_the_state_of_a_new_network_is_of_version_1_and_of_a_changed_one_of_version_2(node):
+def test_system_state_version_rises_from_1_to_2_with_the_first_epoch_change(node):
     assert read_system_state(node.ledger.get).system_state_version == 1
     node.advance_epoch()
     state = read_system_state(node.ledger.get)
@@ -289,7 +289,7 @@ def test_the_state_of_a_new_network_is_of_version_1_and_of_a_changed_one_of_vers
     assert state.parameters.min_validator_count == 4
 
 
-def test_the_subsidy_is_paid_for_epochs_of_a_day_or_more(node, wall_clock):
+def test_subsidy_is_paid_for_epochs_of_at_least_a_day(node, wall_clock):
     million = 1_000_000 * MIST
     wall_clock.now_ms += DAY_MS - 1
     node.advance_epoch()
@@ -301,7 +301,7 @@ def test_the_subsidy_is_paid_for_epochs_of_a_day_or_more(node, wall_clock):
     assert state.validators.total_stake == 21 * million
 
 
-def test_the_committee_is_in_the_order_of_the_keys(node):
+def test_committee_is_sorted_by_key(node):
     state = node.epochs.get(0).state
     (validator,) = state.validators.active_validators
     keys = [b"\2" * 96, b"\1" * 96, b"\3" * 96]
@@ -316,9 +316,7 @@ def test_the_committee_is_in_the_order_of_the_keys(node):
 # --- A change that fails
 
 
-def test_a_change_of_epoch_that_fails_is_refused_whole_and_nothing_is_lost(
-    node, alice, bob, monkeypatch
-):
+def test_failing_epoch_change_changes_nothing(node, alice, bob, monkeypatch):
     paid = alice.pay(node, bob, 5).effects.gas_used
     before, state = node.ledger.latest, read_system_state(node.ledger.get)
     with monkeypatch.context() as patch:
@@ -335,7 +333,7 @@ def test_a_change_of_epoch_that_fails_is_refused_whole_and_nothing_is_lost(
 
 
 def _aborting(call, name):
-    """Calls of a machine, of which those of one function abort."""
+    """Return a replacement for a machine's `call` that aborts in one function."""
 
     def abort_or_call(function, *rest):
         if function.name == name:

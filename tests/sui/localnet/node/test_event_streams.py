@@ -1,4 +1,4 @@
-"""Authenticated events, on a whole node: the chain commits to them in the order of their stream."""
+"""Authenticated events on a whole node: the chain commits to them in the order of their stream."""
 
 import hashlib
 
@@ -32,7 +32,7 @@ public fun regret(number: u64) { assure(number); abort number }
 """
 MANIFEST = '[package]\nname = "News"\nedition = "2024"\n\n[addresses]\nnews = "0x0"\n'
 
-# Of the head's field: its id and the stream are in front.
+# The offset in the head's field, after its ID and the stream.
 HEAD = 64
 
 
@@ -43,7 +43,7 @@ def modules(move_builder):
 
 @pytest.fixture
 def send(node, alice, publish, modules):
-    """Calls functions of the module with a number each, in one transaction."""
+    """Return a function that calls module functions, each with a number, in one transaction."""
     package = publish(alice, modules)
 
     def run(*calls):
@@ -64,14 +64,14 @@ def u64(number):
 
 
 def leaf(executed, index):
-    """What a stream commits to of an event: its place and its digest."""
+    """Return a stream's commitment to an event: its position and its digest."""
     digest = h(EVENT.encode(executed.events[index]))
     place = u64(executed.checkpoint) + u64(0) + u64(index)
     return h(b"\0", place, b"\x20", digest)
 
 
 def head_of(node, stream):
-    """The numbers of the mountain range, the last checkpoint and the count of a stream."""
+    """Return the numbers of the mountain range, the last checkpoint and the count of a stream."""
     value = node.ledger.get(accumulator_id(stream, EVENT_STREAM_HEAD))
     assert value.owner == ObjectOwner(ACCUMULATOR_ROOT)
     data = value.data.contents[HEAD:]
@@ -80,7 +80,7 @@ def head_of(node, stream):
     return peaks, int.from_bytes(last, "little"), int.from_bytes(count, "little")
 
 
-def test_the_effects_name_the_authenticated_events_of_a_stream(send):
+def test_effects_contain_the_authenticated_events_of_a_stream(send):
     package, executed = send(("tell", 1), ("assure", 2), ("assure", 3))
     assert executed.effects.status == Success()
     assert len(executed.events) == 3
@@ -93,7 +93,7 @@ def test_the_effects_name_the_authenticated_events_of_a_stream(send):
     )
 
 
-def test_a_checkpoint_settles_the_root_of_its_events_into_the_head(node, send):
+def test_checkpoint_settles_the_root_of_its_events_into_the_stream_head(node, send):
     package, first = send(("assure", 7))
     assert head_of(node, package) == ([leaf(first, 0)], first.checkpoint, 1)
     _, second = send(("assure", 8), ("assure", 9))
@@ -103,7 +103,7 @@ def test_a_checkpoint_settles_the_root_of_its_events_into_the_head(node, send):
     assert head_of(node, package) == (peaks, second.checkpoint, 3)
 
 
-def test_a_checkpoint_with_authenticated_events_ends_with_settlement_and_barrier(node, send):
+def test_checkpoint_with_authenticated_events_ends_with_settlement_and_barrier(node, send):
     package, executed = send(("assure", 7))
     _, settlement, barrier = node.ledger.latest.transactions
     assert [call.function for call in settlement.data.kind.commands] == [
@@ -116,14 +116,14 @@ def test_a_checkpoint_with_authenticated_events_ends_with_settlement_and_barrier
     assert leaf(executed, 0) in values
 
 
-def test_other_events_go_into_no_stream(node, send):
+def test_other_events_are_not_in_a_stream(node, send):
     package, executed = send(("tell", 7))
     assert len(executed.events) == 1
     assert len(node.ledger.latest.transactions) == 1
     assert node.ledger.get(accumulator_id(package, EVENT_STREAM_HEAD)) is None
 
 
-def test_the_events_of_a_transaction_that_fails_go_into_no_stream(node, send):
+def test_events_of_a_failed_transaction_are_not_in_a_stream(node, send):
     package, executed = send(("assure", 7), ("regret", 8))
     assert isinstance(executed.effects.status, ExecutionFailure)
     assert node.ledger.get(accumulator_id(package, EVENT_STREAM_HEAD)) is None

@@ -15,21 +15,21 @@ def amounts(node, address):
     return sorted(int.from_bytes(coin.data.contents[32:], "little") for coin in coins)
 
 
-def test_the_faucet_gives_one_coin_of_the_amount(node, bob):
+def test_faucet_sends_one_coin_of_the_amount(node, bob):
     executed = node.fund(bob, 200 * MIST)
     assert amounts(node, bob) == [200 * MIST]
     assert executed.effects.status == Success()
-    (coin,) = [each for each in executed.output_objects if each.owner == AddressOwner(bob)]
+    (coin,) = [output for output in executed.output_objects if output.owner == AddressOwner(bob)]
     assert node.ledger.get(coin.id) == coin
 
 
-def test_the_faucet_gives_several_coins_at_once(node, bob):
+def test_faucet_sends_several_coins_in_one_transaction(node, bob):
     node.fund(bob, 1, 2, 3 * MIST)
     assert amounts(node, bob) == [1, 2, 3 * MIST]
     assert node.ledger.latest.number == 1
 
 
-def test_the_faucet_is_a_sender_like_any_other(node, bob):
+def test_faucet_is_an_ordinary_sender(node, bob):
     executed = node.fund(bob, 1)
     faucet = executed.data.sender
     gas = executed.effects.gas_used.net
@@ -37,13 +37,13 @@ def test_the_faucet_is_a_sender_like_any_other(node, bob):
     assert node.ledger.balance(faucet, SUI).amount == TOTAL - 1 - gas
 
 
-def test_more_than_one_coin_holds_is_given_from_several(node, bob):
+def test_faucet_combines_several_coins_for_a_large_amount(node, bob):
     single = max(amounts(node, faucet_of(node)))
     node.fund(bob, 3 * single)
     assert amounts(node, bob) == [3 * single]
 
 
-def test_the_faucet_gives_to_the_end_and_then_says_so(node, bob):
+def test_faucet_reports_when_it_is_empty(node, bob):
     node.fund(bob, TOTAL - MIST)
     node.fund(bob, MIST // 2)
     with pytest.raises(NotNowError) as caught:
@@ -52,7 +52,7 @@ def test_the_faucet_gives_to_the_end_and_then_says_so(node, bob):
     assert amounts(node, bob) == [MIST // 2, TOTAL - MIST]
 
 
-def test_many_small_gifts_do_not_use_up_the_coins(node, bob):
+def test_many_small_transfers_do_not_use_up_the_coins(node, bob):
     coins = node.ledger.balance(faucet_of(node), SUI).coins
     for _ in range(60):
         node.fund(bob, 5)
@@ -61,19 +61,19 @@ def test_many_small_gifts_do_not_use_up_the_coins(node, bob):
 
 
 @pytest.mark.parametrize("asked", [(), (0,), (5, -1), (1,) * 251])
-def test_what_is_no_amount_is_refused(node, bob, asked):
+def test_invalid_amounts_are_refused(node, bob, asked):
     with pytest.raises(ValidationError) as caught:
         node.fund(bob, *asked)
     assert caught.value.code == "faucet_amount_invalid"
 
 
-def test_more_money_than_there_is_is_refused(node, bob):
+def test_amount_above_the_balance_is_refused(node, bob):
     with pytest.raises(NotNowError) as caught:
         node.fund(bob, 2**64)
     assert caught.value.code == "faucet_empty"
 
 
-def test_each_network_has_a_faucet_of_its_own_that_outlives_a_restart(tmp_path, bob):
+def test_each_network_has_its_own_faucet_that_survives_a_restart(tmp_path, bob):
     found = []
     for directory in ("one", "one", "two"):
         node = Node.open(tmp_path / directory)
@@ -83,7 +83,7 @@ def test_each_network_has_a_faucet_of_its_own_that_outlives_a_restart(tmp_path, 
 
 
 def faucet_of(node):
-    """The owner of the coins that genesis made."""
+    """Return the owner of the genesis coins."""
     (genesis,) = node.ledger.checkpoint(0).transactions
     (owner,) = {
         value.owner.address

@@ -26,7 +26,7 @@ from nexus_tools.sui.types.type_tag import SUI
 MIST = 1_000_000_000
 
 
-def test_a_payment_moves_money_and_charges_gas(node, alice, bob):
+def test_payment_moves_sui_and_charges_gas(node, alice, bob):
     executed = alice.pay(node, bob, MIST)
     gas = executed.effects.gas_used.net
     assert executed.effects.status == Success()
@@ -38,7 +38,7 @@ def test_a_payment_moves_money_and_charges_gas(node, alice, bob):
     }
 
 
-def test_each_transaction_is_a_checkpoint_that_names_it(node, alice, bob):
+def test_each_transaction_has_its_own_checkpoint(node, alice, bob):
     before = node.ledger.latest
     executed = alice.pay(node, bob, 1)
     checkpoint = node.ledger.latest
@@ -49,7 +49,7 @@ def test_each_transaction_is_a_checkpoint_that_names_it(node, alice, bob):
     assert node.ledger.transaction(executed.digest) == executed
 
 
-def test_the_same_transaction_again_gives_the_first_result_and_changes_nothing(node, alice, bob):
+def test_repeated_transaction_returns_the_first_result(node, alice, bob):
     encoded = alice.payment(node, bob, 5).encode()
     first = node.execute(encoded, [alice.sign(encoded)])
     latest = node.ledger.latest
@@ -59,7 +59,7 @@ def test_the_same_transaction_again_gives_the_first_result_and_changes_nothing(n
 
 
 @pytest.mark.parametrize("scheme", ["ed25519", "secp256k1", "secp256r1"])
-def test_an_account_of_each_scheme_can_pay(node, accounts, scheme, bob):
+def test_accounts_of_each_scheme_can_pay(node, accounts, scheme, bob):
     account = accounts(scheme)
     node.fund(account.address, MIST)
     account.pay(node, bob, 3)
@@ -69,7 +69,7 @@ def test_an_account_of_each_scheme_can_pay(node, accounts, scheme, bob):
 # --- Signatures
 
 
-def test_a_sponsored_transaction_needs_both_signatures_in_any_order(node, accounts, alice, bob):
+def test_sponsored_transaction_needs_both_signatures_in_any_order(node, accounts, alice, bob):
     sender = accounts("secp256k1", 5)
     builder = TransactionBuilder()
     coin = builder.move_call(Address.of(2), "coin", "zero", type_arguments=[SUI])
@@ -82,19 +82,19 @@ def test_a_sponsored_transaction_needs_both_signatures_in_any_order(node, accoun
 
 
 @pytest.mark.parametrize("who", [[], ["alice", "alice"], ["mallory"], ["alice", "mallory"]])
-def test_only_the_signers_that_are_due_may_sign(node, accounts, alice, bob, who):
+def test_signatures_of_other_accounts_are_refused(node, accounts, alice, bob, who):
     by_name = {"alice": alice, "mallory": accounts(seed=66)}
     refused(node, alice.payment(node, bob, 1).encode(), [by_name[name] for name in who])
 
 
-def test_a_sponsor_who_does_not_sign_does_not_pay(node, accounts, alice, bob):
+def test_sponsor_without_a_signature_does_not_pay(node, accounts, alice, bob):
     sender = accounts(seed=5)
     encoded = sender.payment(node, bob, 1, sponsor=alice).encode()
     refused(node, encoded, [sender])
     refused(node, encoded, [alice])
 
 
-def test_a_signature_of_another_transaction_is_refused(node, alice, bob):
+def test_signature_of_another_transaction_is_refused(node, alice, bob):
     encoded, other = (alice.payment(node, bob, amount).encode() for amount in (1, 2))
     latest = node.ledger.latest
     with pytest.raises(NotAllowedError) as caught:
@@ -115,20 +115,20 @@ def refused(node, encoded, signers):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0", bytes.upper])
-def test_bytes_that_are_no_transaction_are_refused(node, alice, bob, change):
+def test_bytes_that_are_not_a_transaction_are_refused(node, alice, bob, change):
     encoded = change(b"\xff" + alice.payment(node, bob, 1).encode()[1:])
     with pytest.raises(BcsError):
         node.execute(encoded, [alice.sign(encoded)])
 
 
-def test_a_transaction_beyond_the_size_limit_is_refused(node, alice):
+def test_transaction_above_the_size_limit_is_refused(node, alice):
     encoded = bytes(128 * 1024 + 1)
     with pytest.raises(TransactionRefused) as caught:
         node.execute(encoded, [alice.sign(encoded)])
     assert caught.value.code == "size_limit_exceeded"
 
 
-def test_nobody_may_send_a_transaction_of_the_network(node, alice):
+def test_system_transaction_from_a_user_is_refused(node, alice):
     data = system_data(ConsensusCommitPrologue(0, 99, 2**60))
     encoded = data.encode()
     with pytest.raises(TransactionRefused) as caught:
@@ -136,7 +136,7 @@ def test_nobody_may_send_a_transaction_of_the_network(node, alice):
     assert caught.value.code == "unsupported"
 
 
-def test_a_transaction_may_name_its_chain_and_is_refused_by_another(node, alice, bob):
+def test_transaction_for_another_chain_is_refused(node, alice, bob):
     for chain, number in ((node.chain_id, 1), (node.ledger.latest.digest, 2)):
         window = ValidDuring(0, 0, None, None, chain, number)
         data = replace(alice.payment(node, bob, 1), expiration=window)
@@ -147,7 +147,7 @@ def test_a_transaction_may_name_its_chain_and_is_refused_by_another(node, alice,
     assert caught.value.code == "invalid_chain_id"
 
 
-def test_a_simulation_is_of_this_chain_too_unless_nothing_is_checked(node, alice, bob):
+def test_simulation_for_another_chain_is_refused_except_in_mode_inspect(node, alice, bob):
     window = ValidDuring(0, 0, None, None, Digest(bytes(32)), 1)
     data = replace(alice.payment(node, bob, 1), expiration=window)
     with pytest.raises(TransactionRefused, match="Invalid chain ID"):
@@ -155,7 +155,7 @@ def test_a_simulation_is_of_this_chain_too_unless_nothing_is_checked(node, alice
     assert node.simulate(data, Mode.INSPECT)[0].effects.status == Success()
 
 
-def test_a_transaction_on_an_old_version_is_refused_and_changes_nothing(node, alice, bob):
+def test_transaction_with_an_old_version_is_refused_without_changes(node, alice, bob):
     stale = alice.payment(node, bob, 2)
     alice.pay(node, bob, 1)
     latest = node.ledger.latest
@@ -166,7 +166,7 @@ def test_a_transaction_on_an_old_version_is_refused_and_changes_nothing(node, al
     assert node.ledger.balance(bob, SUI).amount == 1
 
 
-def test_a_transaction_that_fails_pays_its_gas_and_does_nothing_else(node, alice, bob):
+def test_failed_transaction_only_pays_gas(node, alice, bob):
     executed = alice.pay(node, bob, 1000 * MIST)
     assert isinstance(executed.effects.status, ExecutionFailure)
     assert executed.effects.status.error.kind == ErrorKind.INSUFFICIENT_COIN_BALANCE
@@ -179,7 +179,7 @@ def test_a_transaction_that_fails_pays_its_gas_and_does_nothing_else(node, alice
 
 
 class FailingExecutor(Executor):
-    """Fails with a fault of its own when told to."""
+    """An executor that raises an unexpected error on request."""
 
     failing = False
 
@@ -189,7 +189,7 @@ class FailingExecutor(Executor):
         return super().execute(transaction, *arguments)
 
 
-def test_a_fault_in_the_executor_leaves_the_ledger_as_it_was(wall_clock, accounts):
+def test_executor_fault_leaves_the_ledger_unchanged(wall_clock, accounts):
     ledger = Ledger()
     executor = FailingExecutor(machine_over(ledger))
     node = Node(ledger, executor, wall_clock=wall_clock)
@@ -209,7 +209,7 @@ def test_a_fault_in_the_executor_leaves_the_ledger_as_it_was(wall_clock, account
     ledger.close()
 
 
-def test_a_disk_that_is_full_leaves_the_node_as_it_was(wall_clock, accounts):
+def test_full_disk_leaves_the_node_unchanged(wall_clock, accounts):
     node, alice = Node.open(wall_clock=wall_clock), accounts()
     node.fund(alice.address, 10 * MIST)
     published = alice.send(node, publishing(node, alice))
@@ -224,7 +224,7 @@ def test_a_disk_that_is_full_leaves_the_node_as_it_was(wall_clock, accounts):
 
 
 def fill_up(node, account):
-    """Publish until the disk is full; gives the transaction that did not fit any more."""
+    """Publish until the disk is full, and return the first transaction that failed."""
     for _ in range(40):
         before, data = node.snapshot(), publishing(node, account)
         try:
@@ -241,7 +241,7 @@ def fill_up(node, account):
 
 
 def bit_vector_module():
-    """The genuine `0x1::bit_vector`, which uses no other module, as an unpublished module."""
+    """Return the real `0x1::bit_vector`, which uses no other module, as an unpublished module."""
     for data in load_framework()[MOVE_STDLIB].modules:
         if b"BitVector" in data and data.count(MOVE_STDLIB) == 1:
             return data.replace(MOVE_STDLIB, bytes(32))
@@ -256,20 +256,22 @@ def publishing(node, account):
 
 
 def package_of(executed):
-    (package,) = [each.id for each in executed.output_objects if isinstance(each.data, MovePackage)]
+    (package,) = [
+        output.id for output in executed.output_objects if isinstance(output.data, MovePackage)
+    ]
     return package
 
 
-def test_a_published_package_can_be_called_and_is_found_by_its_id(node, alice):
+def test_published_package_can_be_called_and_read(node, alice):
     package = package_of(alice.send(node, publishing(node, alice)))
-    assert [each.id for each in node.ledger.package_versions(package)] == [package]
+    assert [version.id for version in node.ledger.package_versions(package)] == [package]
     builder = TransactionBuilder()
     builder.move_call(package, "bit_vector", "new", [builder.u64(8)])
     executed = alice.send(node, alice.transaction(node, builder))
     assert executed.effects.status == Success()
 
 
-def test_after_a_revert_the_machine_has_forgotten_what_was_published(node, alice):
+def test_machine_forgets_published_packages_after_a_revert(node, alice):
     snapshot = node.snapshot()
     package = package_of(alice.send(node, publishing(node, alice)))
     node.revert(snapshot)
@@ -277,7 +279,7 @@ def test_after_a_revert_the_machine_has_forgotten_what_was_published(node, alice
     assert node.ledger.get(package) is None
 
 
-def test_a_reverted_publication_can_be_made_anew(node, alice):
+def test_reverted_publication_can_be_repeated(node, alice):
     snapshot = node.snapshot()
     data = publishing(node, alice)
     alice.send(node, data)
@@ -289,7 +291,7 @@ def test_a_reverted_publication_can_be_made_anew(node, alice):
 # --- Simulation
 
 
-def test_a_simulation_tells_the_effects_and_changes_nothing(node, alice, bob):
+def test_simulation_returns_effects_without_changes(node, alice, bob):
     latest = node.ledger.latest
     data = alice.payment(node, bob, 5)
     simulated, result = node.simulate(data, Mode.SIMULATE)
@@ -299,13 +301,13 @@ def test_a_simulation_tells_the_effects_and_changes_nothing(node, alice, bob):
     assert alice.send(node, data).effects == simulated.effects
 
 
-def test_a_simulated_publication_is_forgotten(node, alice):
+def test_simulated_publication_is_forgotten(node, alice):
     simulated, _ = node.simulate(publishing(node, alice))
     package = package_of(simulated)
     assert node.machine.types.package(package) is None
 
 
-def test_a_simulation_sees_the_time_that_it_is(node, alice, wall_clock):
+def test_simulation_sees_the_current_time(node, alice, wall_clock):
     wall_clock.now_ms += 1234
     builder = TransactionBuilder()
     builder.move_call(Address.of(2), "clock", "timestamp_ms", [builder.object(CLOCK)])
@@ -317,7 +319,7 @@ def test_a_simulation_sees_the_time_that_it_is(node, alice, wall_clock):
 # --- Watching
 
 
-def test_subscribers_are_called_with_each_checkpoint_when_it_is_in_the_ledger(node, alice, bob):
+def test_subscribers_are_called_after_the_ledger_has_the_checkpoint(node, alice, bob):
     seen = []
     unsubscribe = node.subscribe(
         lambda checkpoint: seen.append((checkpoint.number, node.ledger.latest.number))
@@ -331,7 +333,7 @@ def test_subscribers_are_called_with_each_checkpoint_when_it_is_in_the_ledger(no
     assert seen == [(number + 1, number + 1), (number + 2, number + 2)]
 
 
-def test_a_subscriber_may_end_its_subscription_while_it_is_called(node, alice, bob):
+def test_subscriber_can_unsubscribe_during_its_call(node, alice, bob):
     seen = []
 
     def once(checkpoint):
@@ -350,7 +352,7 @@ def test_a_subscriber_may_end_its_subscription_while_it_is_called(node, alice, b
 # --- Going back
 
 
-def test_a_revert_brings_money_versions_and_chain_back(node, alice, bob):
+def test_revert_restores_balances_versions_and_chain(node, alice, bob):
     snapshot = node.snapshot()
     latest, coins = node.ledger.latest, alice.coins(node)
     alice.pay(node, bob, 1)
@@ -361,7 +363,7 @@ def test_a_revert_brings_money_versions_and_chain_back(node, alice, bob):
     assert node.ledger.balance(bob, SUI).coins == 0
 
 
-def test_transactions_go_on_after_a_revert(node, alice, bob):
+def test_transactions_continue_after_a_revert(node, alice, bob):
     snapshot = node.snapshot()
     data = alice.payment(node, bob, 1)
     first = alice.send(node, data)

@@ -39,7 +39,7 @@ def dice_modules(move_builder):
 
 @pytest.fixture
 def dice(publish, alice, dice_modules):
-    """The package with the dice, published."""
+    """Publish the package with the dice."""
     return publish(alice, dice_modules)
 
 
@@ -57,12 +57,12 @@ def number_of(executed):
 
 
 def updates(node):
-    """The randomness updates of the latest checkpoint."""
+    """Return the randomness updates of the latest checkpoint."""
     kinds = [executed.data.kind for executed in node.ledger.latest.transactions]
     return [kind for kind in kinds if isinstance(kind, RandomnessStateUpdate)]
 
 
-def test_random_bytes_come_before_a_transaction_that_takes_them(node, alice, dice):
+def test_random_bytes_are_written_before_a_transaction_that_reads_them(node, alice, dice):
     alice.send(node, throw(node, alice, dice))
     update, throwing = node.ledger.latest.transactions
     assert isinstance(update.data.kind, RandomnessStateUpdate)
@@ -70,7 +70,7 @@ def test_random_bytes_come_before_a_transaction_that_takes_them(node, alice, dic
     assert update.effects.transaction_digest in throwing.effects.dependencies
 
 
-def test_the_clock_is_set_before_the_random_bytes(node, wall_clock, alice, dice):
+def test_clock_is_set_before_the_random_bytes(node, wall_clock, alice, dice):
     wall_clock.now_ms += 1
     builder = TransactionBuilder()
     builder.resolved(SharedObject(Address.of(6), 1, mutable=False))
@@ -81,7 +81,7 @@ def test_the_clock_is_set_before_the_random_bytes(node, wall_clock, alice, dice)
     assert kinds == [ConsensusCommitPrologueV4, RandomnessStateUpdate]
 
 
-def test_the_generator_is_fed_with_the_bytes_of_the_update(node, alice, dice):
+def test_generator_uses_the_bytes_of_the_update(node, alice, dice):
     """HMAC-SHA3-256 of a fresh address, then of a counter; the last 8 bytes are a number."""
     executed = alice.send(node, throw(node, alice, dice))
     (update,) = updates(node)
@@ -91,7 +91,7 @@ def test_the_generator_is_fed_with_the_bytes_of_the_update(node, alice, dice):
     assert number_of(executed) == int.from_bytes(block[-8:], "little")
 
 
-def test_each_transaction_has_bytes_of_its_own(node, alice, dice):
+def test_each_transaction_has_its_own_random_bytes(node, alice, dice):
     rounds, drawn = [], set()
     for _ in range(3):
         alice.send(node, throw(node, alice, dice))
@@ -103,7 +103,7 @@ def test_each_transaction_has_bytes_of_its_own(node, alice, dice):
     assert len(drawn) == 3
 
 
-def test_rounds_are_counted_anew_in_each_epoch(node, alice, dice):
+def test_rounds_restart_at_zero_in_each_epoch(node, alice, dice):
     alice.send(node, throw(node, alice, dice))
     for _ in range(2):
         node.advance_epoch()
@@ -114,7 +114,7 @@ def test_rounds_are_counted_anew_in_each_epoch(node, alice, dice):
     assert rounds == [(2, 0), (2, 1)]
 
 
-def test_a_checkpoint_names_its_rounds(node, alice, bob, dice):
+def test_checkpoint_contains_its_rounds(node, alice, bob, dice):
     alice.send(node, throw(node, alice, dice))
     alice.send(node, throw(node, alice, dice))
     assert node.ledger.latest.summary.version_specific_data == b"\0\1" + u64.encode(1)
@@ -122,7 +122,7 @@ def test_a_checkpoint_names_its_rounds(node, alice, bob, dice):
     assert node.ledger.latest.summary.version_specific_data == b"\0\0"
 
 
-def test_who_takes_no_random_bytes_gets_none(node, alice, bob):
+def test_no_round_is_drawn_for_transactions_without_randomness(node, alice, bob):
     alice.pay(node, bob, 1)
     assert updates(node) == []
 
@@ -130,7 +130,7 @@ def test_who_takes_no_random_bytes_gets_none(node, alice, bob):
 # --- Seeds
 
 
-def test_the_same_seed_gives_the_same_bytes_on_another_network(node, wall_clock, alice, dice):
+def test_same_seed_gives_the_same_bytes_on_another_network(node, wall_clock, alice, dice):
     node.seed_randomness(b"dice")
     alice.send(node, throw(node, alice, dice))
     (first,) = updates(node)
@@ -149,14 +149,14 @@ def test_another_seed_gives_other_bytes(node):
     assert len(drawn) == 3
 
 
-def test_networks_differ_if_nobody_chose_a_seed(node):
+def test_networks_without_a_chosen_seed_differ(node):
     other = Node.open()
-    bytes_of = [each._randomness.update(each.ledger, 0).random_bytes for each in (node, other)]
+    bytes_of = [item._randomness.update(item.ledger, 0).random_bytes for item in (node, other)]
     other.close()
     assert bytes_of[0] != bytes_of[1]
 
 
-def test_going_back_brings_the_seed_back(node):
+def test_revert_restores_the_seed(node):
     before, snapshot = node._randomness.update(node.ledger, 0), node.snapshot()
     node.seed_randomness(b"other")
     assert node._randomness.update(node.ledger, 0) != before
@@ -164,7 +164,7 @@ def test_going_back_brings_the_seed_back(node):
     assert node._randomness.update(node.ledger, 0) == before
 
 
-def test_a_seed_outlives_a_restart(tmp_path):
+def test_seed_survives_a_restart(tmp_path):
     first = Node.open(tmp_path)
     first.seed_randomness(b"kept")
     expected = first._randomness.update(first.ledger, 0)
@@ -177,25 +177,25 @@ def test_a_seed_outlives_a_restart(tmp_path):
 # --- Rules
 
 
-def test_a_simulation_does_not_tell_what_will_be_drawn(node, alice, dice):
+def test_simulation_does_not_reveal_future_bytes(node, alice, dice):
     data = throw(node, alice, dice)
     simulated, _ = node.simulate(data, Mode.SIMULATE)
     assert number_of(simulated) != number_of(alice.send(node, data))
 
 
-def test_nobody_may_change_the_random_bytes(node, alice, dice, refused_code):
+def test_user_cannot_change_the_random_bytes(node, alice, dice, refused_code):
     data = throw(node, alice, dice, mutable=True)
     assert refused_code(alice, data) == "immutable_parameter_expected_error"
 
 
-def test_what_could_undo_a_bad_throw_may_not_follow_it(node, alice, dice, refused_code):
+def test_commands_that_could_undo_a_random_result_are_refused(node, alice, dice, refused_code):
     data = throw(node, alice, dice)
     call = data.kind.commands[0]
     data = replace(data, kind=replace(data.kind, commands=(call, call)))
     assert refused_code(alice, data) == "post_random_command_restrictions"
 
 
-def test_an_update_is_epoch_round_bytes_and_version():
+def test_update_contains_epoch_round_bytes_and_version():
     update = RandomnessStateUpdate(1, 2, b"\7\7", 3)
     expected = bytes([6]) + u64.encode(1) + u64.encode(2) + vector(u8).encode([7, 7])
     assert TRANSACTION_KIND.encode(update) == expected + u64.encode(3)

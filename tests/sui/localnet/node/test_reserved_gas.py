@@ -1,4 +1,4 @@
-"""Gas from reservations: references to coins that stand for the sender's address balance."""
+"""Gas from reservations: coin references that stand for the sender's address balance."""
 
 import pytest
 from msgspec.structs import replace
@@ -16,13 +16,13 @@ from nexus_tools.sui.types.type_tag import SUI
 
 DEPOSIT = 300_000_000
 BUDGET = 50_000_000
-# 1 000 units of 1 000 MIST; a coin of 130 bytes at 7 600 MIST, of which 99 % come back
+# 1 000 units of 1 000 MIST; a coin of 130 bytes at 7 600 MIST, 99 % of which is refunded
 COMPUTATION, COIN, REBATE = 1_000_000, 988_000, 978_120
 
 
 @pytest.fixture
 def payer(node, accounts, alice):
-    """Who has an address balance and a coin of 20 000 000 MIST."""
+    """Return an account with an address balance and a coin of 20 000 000 MIST."""
     payer = accounts(seed=9)
     builder = TransactionBuilder()
     coin, money = (
@@ -36,7 +36,7 @@ def payer(node, accounts, alice):
 
 
 def reserved(node, account, builder, amount=DEPOSIT, *, coins=(), coins_first=False, **options):
-    """A transaction that is paid from a reservation, and coins."""
+    """Return a transaction that is paid from a reservation and coins."""
     reservation = CoinReservation.of(account.address, SUI, amount, options.get("epoch", 0))
     reference = reservation.reference(options.get("chain", node.chain_id))
     payment = [reference, *(coin.reference() for coin in coins)]
@@ -65,19 +65,19 @@ def refused(node, account, data):
     return refusal.value.code
 
 
-def test_the_gas_coin_is_made_of_the_balance_and_goes_back_into_it(node, payer, bob):
+def test_temporary_gas_coin_returns_into_the_balance(node, payer, bob):
     executed = payer.send(node, reserved(node, payer, paying(bob, 1_000)))
     assert executed.effects.status == Success()
     assert executed.effects.gas_object_index is None
     assert executed.effects.gas_used.net == COMPUTATION + COIN
     assert money(node, bob) == (1_000, 0)
     assert money(node, payer.address) == (20_000_000, DEPOSIT - 1_000 - COMPUTATION - COIN)
-    # The made coin had the first id: the coin that was split off has the second.
+    # The temporary coin has the first ID, and the coin that was split off has the second.
     assert node.ledger.get(created_object_id(executed.digest, 0)) is None
     assert node.ledger.get(created_object_id(executed.digest, 1)) is not None
 
 
-def test_coins_behind_a_reservation_go_into_the_balance(node, payer, bob):
+def test_coins_after_a_reservation_are_merged_into_the_balance(node, payer, bob):
     coins = payer.coins(node)
     executed = payer.send(node, reserved(node, payer, paying(bob, 265_000_000), coins=coins))
     assert executed.effects.status == Success()
@@ -87,7 +87,7 @@ def test_coins_behind_a_reservation_go_into_the_balance(node, payer, bob):
     assert changes[coins[0].id].operation is IdOperation.DELETED
 
 
-def test_a_reservation_behind_a_coin_goes_into_the_coin(node, payer, bob):
+def test_reservation_after_a_coin_is_merged_into_the_coin(node, payer, bob):
     coins = payer.coins(node)
     data = reserved(node, payer, paying(bob, 265_000_000), coins=coins, coins_first=True)
     executed = payer.send(node, data)
@@ -98,7 +98,7 @@ def test_a_reservation_behind_a_coin_goes_into_the_coin(node, payer, bob):
     assert money(node, payer.address) == (left, 0)
 
 
-def test_a_gas_coin_that_is_sent_away_pays_the_gas(node, payer, bob):
+def test_transferred_gas_coin_pays_the_gas(node, payer, bob):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.gas], bob)
     executed = payer.send(node, reserved(node, payer, builder))
@@ -111,25 +111,25 @@ def test_a_gas_coin_that_is_sent_away_pays_the_gas(node, payer, bob):
     assert dict(executed.effects.changed_objects)[coin.id].operation is IdOperation.CREATED
 
 
-def test_more_than_there_is_cannot_be_split_and_only_gas_is_lost(node, payer, bob):
+def test_split_above_the_balance_fails_and_costs_only_gas(node, payer, bob):
     coins = payer.coins(node)
     data = reserved(node, payer, paying(bob, 320_000_000), coins=coins)
     executed = payer.send(node, data)
     assert isinstance(executed.effects.status, ExecutionFailure)
     assert executed.effects.status.error.kind.name == "INSUFFICIENT_COIN_BALANCE"
-    # The coin went into the balance all the same.
+    # The coin was still merged into the balance.
     net = executed.effects.gas_used.net
     assert money(node, payer.address) == (0, DEPOSIT + 20_000_000 - net)
 
 
-def test_only_what_is_reserved_is_in_the_gas_coin(node, payer, bob):
+def test_gas_coin_contains_only_the_reserved_amount(node, payer, bob):
     data = reserved(node, payer, paying(bob, 30_000_001), amount=80_000_000)
     assert isinstance(payer.send(node, data).effects.status, ExecutionFailure)
     data = reserved(node, payer, paying(bob, 30_000_000), amount=80_000_000)
     assert payer.send(node, data).effects.status == Success()
 
 
-def test_nothing_but_gas_is_written_of_a_reservation_that_is_not_used(node, payer):
+def test_unused_reservation_writes_only_gas(node, payer):
     executed = payer.send(node, reserved(node, payer, TransactionBuilder()))
     ((_, change),) = executed.effects.changed_objects
     assert isinstance(change.output, AccumulatorWrite)
@@ -150,19 +150,19 @@ def test_nothing_but_gas_is_written_of_a_reservation_that_is_not_used(node, paye
     ],
     ids=str,
 )
-def test_a_reservation_has_to_be_good_now_and_here(node, payer, options, code):
+def test_reservation_must_be_valid_for_this_epoch_and_chain(node, payer, options, code):
     data = reserved(node, payer, TransactionBuilder(), **options)
     assert refused(node, payer, data) == code
 
 
-def test_a_transaction_with_a_reservation_needs_no_expiration(node, payer, bob):
-    # As of Sui's `test_gas_coin_callarg_with_coin_reservation_gas`, and of what @mysten/sui builds.
+def test_transaction_with_a_reservation_needs_no_expiration(node, payer, bob):
+    # As in Sui's `test_gas_coin_callarg_with_coin_reservation_gas`, and as @mysten/sui builds it.
     data = reserved(node, payer, paying(bob, 1_000), expiration=NoExpiration())
     assert payer.send(node, data).effects.status == Success()
     assert money(node, bob) == (1_000, 0)
 
 
-def test_a_reservation_is_of_the_senders_own_balance(node, payer, alice):
+def test_reservation_must_be_of_the_senders_balance(node, payer, alice):
     builder = TransactionBuilder()
     theirs = CoinReservation.of(payer.address, SUI, DEPOSIT, 0).reference(node.chain_id)
     data = alice.transaction(node, builder)
@@ -170,7 +170,7 @@ def test_a_reservation_is_of_the_senders_own_balance(node, payer, alice):
     assert refused(node, alice, data) == "gas_object_not_owned_object"
 
 
-def test_nobody_sponsors_with_a_reservation(node, payer, alice):
+def test_sponsor_cannot_pay_with_a_reservation(node, payer, alice):
     data = reserved(node, payer, TransactionBuilder())
     data = replace(data, sender=alice.address)
     encoded = data.encode()
@@ -179,7 +179,7 @@ def test_nobody_sponsors_with_a_reservation(node, payer, alice):
     assert refusal.value.code == "gas_object_not_owned_object"
 
 
-def test_reservations_are_no_inputs_of_commands(node, payer, alice, bob):
+def test_reservations_are_refused_as_inputs_of_commands(node, payer, alice, bob):
     builder = TransactionBuilder()
     reference = CoinReservation.of(alice.address, SUI, 5, 0).reference(node.chain_id)
     builder.transfer_objects([builder.resolved(OwnedObject(reference))], bob)

@@ -15,7 +15,7 @@ from nexus_tools.sui.types.type_tag import SUI
 WRITER = Path(__file__).with_name("node_writer.py")
 
 
-def test_a_restarted_node_serves_the_same_chain(tmp_path, wall_clock, accounts, bob):
+def test_restarted_node_serves_the_same_chain(tmp_path, wall_clock, accounts, bob):
     first = Node.open(tmp_path, wall_clock=wall_clock)
     account = accounts()
     first.fund(account.address, 1_000_000_000)
@@ -32,7 +32,7 @@ def test_a_restarted_node_serves_the_same_chain(tmp_path, wall_clock, accounts, 
     second.close()
 
 
-def test_a_state_that_was_left_before_its_genesis_gets_one(tmp_path, wall_clock, bob):
+def test_state_without_a_genesis_gets_one(tmp_path, wall_clock, bob):
     Ledger.open(tmp_path).close()
     node = Node.open(tmp_path, wall_clock=wall_clock)
     node.fund(bob, 1)
@@ -40,7 +40,7 @@ def test_a_state_that_was_left_before_its_genesis_gets_one(tmp_path, wall_clock,
     node.close()
 
 
-def test_a_node_that_cannot_be_opened_does_not_hold_the_state(tmp_path, wall_clock):
+def test_failed_open_releases_the_state(tmp_path, wall_clock):
     Node.open(tmp_path, wall_clock=wall_clock).close()
     with closing(State.open(tmp_path)) as state, state.commit():
         state.set_setting("clock_advances", b"\xff")
@@ -49,7 +49,7 @@ def test_a_node_that_cannot_be_opened_does_not_hold_the_state(tmp_path, wall_clo
     State.open(tmp_path).close()
 
 
-def test_a_transaction_that_was_executed_before_a_restart_is_not_executed_again(
+def test_transaction_from_before_a_restart_is_not_executed_again(
     tmp_path, wall_clock, accounts, bob
 ):
     first = Node.open(tmp_path, wall_clock=wall_clock)
@@ -64,7 +64,7 @@ def test_a_transaction_that_was_executed_before_a_restart_is_not_executed_again(
     second.close()
 
 
-def test_every_acknowledged_transaction_survives_kill_9(tmp_path, bob):
+def test_acknowledged_transactions_survive_kill_9(tmp_path, bob):
     writer = subprocess.Popen(
         [sys.executable, WRITER, tmp_path],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Money that goes into address balances and comes out of them, on a whole node."""
+"""Deposits into and withdrawals from address balances, on a whole node."""
 
 import pytest
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ MERGE, SPLIT = AccumulatorOperation.MERGE, AccumulatorOperation.SPLIT
 
 
 def put(builder, amount, recipient):
-    """Give money from the gas coin to an address balance."""
+    """Deposit an amount of the gas coin into an address balance."""
     coin = builder.split_coins(builder.gas, [amount])[0]
     builder.move_call(
         SUI_FRAMEWORK, "coin", "send_funds", [coin, builder.address(recipient)], [SUI]
@@ -50,7 +50,7 @@ def put(builder, amount, recipient):
 
 
 def take(builder, amount, recipient, *, reserved=None):
-    """Send a part of what is reserved of the sender's address balance as a coin."""
+    """Send a part of a withdrawal from the sender's address balance as a coin."""
     right = builder.withdrawal(reserved or amount, SUI)
     if reserved is not None:
         funds = balance_tag(SUI)
@@ -71,7 +71,7 @@ def deposit(node, account, amount, recipient=None):
 
 
 def unpaid(node, account, builder, *, nonce=0, budget=50_000_000, window=(0, 1), payer=None):
-    """A transaction whose gas comes from an address balance."""
+    """Return a transaction whose gas is paid from an address balance."""
     gas = GasData((), payer or account.address, 1000, budget)
     expiration = ValidDuring(*window, None, None, node.chain_id, nonce)
     data = account.transaction(node, builder)
@@ -88,7 +88,7 @@ def writes(executed):
 
 
 def effects_of(*changes):
-    """Effects with these changes of balances and nothing else."""
+    """Return effects with only these changes of balances."""
     changed = tuple(
         (
             accumulator_id(owner, funds),
@@ -105,7 +105,7 @@ def effects_of(*changes):
 
 
 def values(kind, command, size):
-    """The numbers of `size` bytes that a call takes."""
+    """Return the arguments of a call that are numbers of `size` bytes."""
     inputs = [kind.inputs[argument.index] for argument in kind.commands[command].arguments]
     plain = [value.value for value in inputs if isinstance(value, Pure)]
     return [int.from_bytes(value, "little") for value in plain if len(value) == size]
@@ -114,7 +114,7 @@ def values(kind, command, size):
 # --- Deposits
 
 
-def test_a_deposit_is_in_the_balance_when_its_checkpoint_is_there(node, alice):
+def test_deposit_is_in_the_balance_after_its_checkpoint(node, alice):
     executed = deposit(node, alice, 1000, CAROL)
     assert in_address(node, CAROL) == 1000
     assert node.ledger.owned_by(CAROL) == []
@@ -123,7 +123,7 @@ def test_a_deposit_is_in_the_balance_when_its_checkpoint_is_there(node, alice):
     assert in_address(node, CAROL) == 2000
 
 
-def test_the_effects_of_a_deposit_name_the_balance_and_no_object(node, alice):
+def test_effects_of_a_deposit_contain_the_balance_and_no_object(node, alice):
     executed = deposit(node, alice, 1000, CAROL)
     funds = balance_tag(SUI)
     changes = dict(executed.effects.changed_objects)
@@ -133,7 +133,7 @@ def test_the_effects_of_a_deposit_name_the_balance_and_no_object(node, alice):
     assert list(changes) == sorted(changes)
 
 
-def test_a_checkpoint_ends_with_settlement_and_barrier(node, alice):
+def test_checkpoint_ends_with_settlement_and_barrier(node, alice):
     deposit(node, alice, 1000, CAROL)
     root = node.ledger.get(ACCUMULATOR_ROOT)
     _, settlement, barrier = node.ledger.latest.transactions
@@ -154,7 +154,7 @@ def test_a_checkpoint_ends_with_settlement_and_barrier(node, alice):
     assert balance.version == root.version
 
 
-def test_a_settlement_adds_up_what_its_transactions_did():
+def test_settlement_sums_up_its_transactions():
     funds, usd = balance_tag(SUI), balance_tag(parse_struct_tag("0x7::usd::USD"))
     settlement = Settlement(epoch=3, checkpoint=9, root_version=4)
     settlement.add(effects_of((MERGE, CAROL, funds, 7), (SPLIT, DAVE, funds, 5)))
@@ -163,22 +163,22 @@ def test_a_settlement_adds_up_what_its_transactions_did():
     root = SharedObject(ACCUMULATOR_ROOT, 4, mutable=True, exclusive=False)
     assert main.inputs[0] == root
     assert barrier.inputs[0] == replace(root, exclusive=True)
-    # epoch, checkpoint, number, SUI that comes in, SUI that goes out
+    # epoch, checkpoint, number, SUI deposited, SUI withdrawn
     assert values(main, 0, 8) == [3, 9, 0, 12, 5]
     assert values(barrier, 0, 8) == [3, 9, 1, 0, 0]
-    # What Dave lost he got back: there is nothing to write. The rest is in the order of the ids.
+    # Dave's changes cancel out, so there is nothing to write. The rest is sorted by ID.
     assert Pure(bytes(DAVE)) in main.inputs
     first, second = sorted((funds, usd), key=lambda each: accumulator_id(CAROL, each))
     calls = [(call.type_arguments, call.function) for call in main.commands]
     assert calls[1:] == [((first,), "settle_u128"), ((second,), "settle_u128")]
     amounts = {funds: 7, usd: 2}
-    for place, each in enumerate((first, second), 1):
+    for place, item in enumerate((first, second), 1):
         _, owner, merged, split = main.commands[place].arguments
         found = [main.inputs[argument.index].value for argument in (owner, merged, split)]
-        assert found == [bytes(CAROL), amounts[each].to_bytes(16, "little"), bytes(16)]
+        assert found == [bytes(CAROL), amounts[item].to_bytes(16, "little"), bytes(16)]
 
 
-def test_values_with_the_same_bytes_are_one_input():
+def test_equal_values_share_one_input():
     settlement = Settlement(epoch=0, checkpoint=1, root_version=1)
     settlement.add(effects_of((MERGE, CAROL, balance_tag(SUI), 1)))
     main, barrier = settlement.transactions()
@@ -186,14 +186,14 @@ def test_values_with_the_same_bytes_are_one_input():
     assert (len(main.inputs), len(barrier.inputs)) == (6, 3)
 
 
-def test_a_checkpoint_without_changes_of_balances_has_no_settlement(node, alice, bob):
+def test_checkpoint_without_balance_changes_has_no_settlement(node, alice, bob):
     version = node.ledger.get(ACCUMULATOR_ROOT).version
     alice.pay(node, bob, 5)
     assert len(node.ledger.latest.transactions) == 1
     assert node.ledger.get(ACCUMULATOR_ROOT).version == version
 
 
-def test_many_balances_are_settled_by_a_hundred(node, alice):
+def test_settlement_covers_at_most_100_balances(node, alice):
     owners = [Address.of(0xF000 + number) for number in range(201)]
     builder = TransactionBuilder()
     amount = builder.u64(1)
@@ -206,11 +206,11 @@ def test_many_balances_are_settled_by_a_hundred(node, alice):
     alice.send(node, alice.transaction(node, builder, budget=MIST))
     # prologue calls and balances: 100, 100 and 1; and the barrier, which is the transaction 3
     settlements = node.ledger.latest.transactions[1:]
-    assert [len(each.data.kind.commands) for each in settlements] == [101, 101, 2, 1]
+    assert [len(settlement.data.kind.commands) for settlement in settlements] == [101, 101, 2, 1]
     assert {in_address(node, owner) for owner in owners} == {1}
 
 
-def test_what_goes_in_and_comes_out_within_a_transaction_is_netted(node, alice):
+def test_deposits_and_withdrawals_of_a_transaction_are_netted(node, alice):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     right = builder.withdrawal(300, SUI)
@@ -227,7 +227,7 @@ def test_what_goes_in_and_comes_out_within_a_transaction_is_netted(node, alice):
 # --- Withdrawals
 
 
-def test_a_withdrawal_makes_a_coin_of_a_balance(node, alice, bob):
+def test_withdrawal_creates_a_coin_from_a_balance(node, alice, bob):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     take(builder, 400, bob)
@@ -239,7 +239,7 @@ def test_a_withdrawal_makes_a_coin_of_a_balance(node, alice, bob):
     assert (write.operation, write.value) == (SPLIT, AccumulatorInteger(400))
 
 
-def test_an_emptied_balance_is_gone_with_all_that_describes_it(node, alice, bob):
+def test_empty_balance_is_deleted_with_its_fields(node, alice, bob):
     before = len(node.ledger.children_of(ACCUMULATOR_ROOT))
     deposit(node, alice, 1000)
     assert len(node.ledger.children_of(ACCUMULATOR_ROOT)) == before + 2  # itself, and its owner's
@@ -251,7 +251,7 @@ def test_an_emptied_balance_is_gone_with_all_that_describes_it(node, alice, bob)
     assert len(node.ledger.children_of(ACCUMULATOR_ROOT)) == before
 
 
-def test_less_may_be_taken_than_is_reserved(node, alice, bob):
+def test_withdrawal_may_use_less_than_its_limit(node, alice, bob):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     take(builder, 800, bob, reserved=1000)
@@ -260,7 +260,7 @@ def test_less_may_be_taken_than_is_reserved(node, alice, bob):
     assert in_address(node, alice.address) == 200
 
 
-def test_no_more_can_be_taken_than_is_reserved(node, alice, bob):
+def test_withdrawal_cannot_exceed_its_limit(node, alice, bob):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     take(builder, 501, bob, reserved=500)
@@ -270,7 +270,7 @@ def test_no_more_can_be_taken_than_is_reserved(node, alice, bob):
     assert in_address(node, alice.address) == 1000
 
 
-def test_no_more_can_be_reserved_than_there_is(node, alice, bob):
+def test_limit_cannot_exceed_the_balance(node, alice, bob):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     take(builder, 600, bob)
@@ -288,7 +288,7 @@ def test_no_more_can_be_reserved_than_there_is(node, alice, bob):
     assert node.ledger.latest is before
 
 
-def test_a_transaction_that_fails_takes_nothing_but_gas(node, alice):
+def test_failed_transaction_withdraws_only_gas(node, alice):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     take(builder, 400, alice.address)
@@ -302,7 +302,7 @@ def test_a_transaction_that_fails_takes_nothing_but_gas(node, alice):
 # --- Gas
 
 
-def test_gas_is_paid_from_the_balance_of_who_has_no_coin(node, accounts, alice, bob):
+def test_balance_pays_gas_when_the_payer_has_no_coin(node, accounts, alice, bob):
     poor = accounts(seed=9)
     deposit(node, alice, 60_000_000, poor.address)
     builder = TransactionBuilder()
@@ -320,7 +320,7 @@ def test_gas_is_paid_from_the_balance_of_who_has_no_coin(node, accounts, alice, 
     ]
 
 
-def test_a_rebate_larger_than_the_costs_goes_into_the_balance(node, alice):
+def test_rebate_above_the_costs_is_added_to_the_balance(node, alice):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     coins = builder.split_coins(builder.gas, [1, 1, 1])
@@ -331,13 +331,13 @@ def test_a_rebate_larger_than_the_costs_goes_into_the_balance(node, alice):
     first, *rest = (builder.resolved(OwnedObject(coin.reference())) for coin in (largest, *small))
     builder.merge_coins(first, rest)
     executed = alice.send(node, unpaid(node, alice, builder))
-    # four coins of 988 000 MIST go, of which 99 % come back; one of them is stored anew
+    # four coins of 988 000 MIST are removed with a refund of 99 %; one of them is stored again
     net = 1_000_000 + 988_000 - 4 * 988_000 * 99 // 100
     assert executed.effects.gas_used.net == net < 0
     assert in_address(node, alice.address) == 100_000_000 - net
 
 
-def test_a_failed_transaction_pays_its_gas_from_the_balance(node, alice):
+def test_failed_transaction_pays_gas_from_the_balance(node, alice):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     builder.move_call(SUI_FRAMEWORK, "balance", "destroy_zero", [_one(builder)], [SUI])
@@ -346,7 +346,7 @@ def test_a_failed_transaction_pays_its_gas_from_the_balance(node, alice):
     assert in_address(node, alice.address) == 100_000_000 - executed.effects.gas_used.net
 
 
-def test_a_sponsor_pays_from_the_balance_of_its_own(node, accounts, alice, bob):
+def test_sponsor_pays_from_its_own_balance(node, accounts, alice, bob):
     sponsor = accounts(seed=8)
     deposit(node, alice, 100_000_000, sponsor.address)
     (coin,) = alice.coins(node)
@@ -358,7 +358,7 @@ def test_a_sponsor_pays_from_the_balance_of_its_own(node, accounts, alice, bob):
     assert in_address(node, sponsor.address) == 100_000_000 - executed.effects.gas_used.net
 
 
-def test_budget_and_withdrawals_have_to_be_there_together(node, alice, bob):
+def test_balance_must_cover_budget_and_withdrawals_together(node, alice, bob):
     deposit(node, alice, 50_000_000)
     builder = TransactionBuilder()
     take(builder, 1, bob)
@@ -373,14 +373,14 @@ def test_budget_and_withdrawals_have_to_be_there_together(node, alice, bob):
 
 
 @pytest.mark.parametrize("window", [(0, 2), (None, 0), (0, None), (None, None)])
-def test_without_owned_objects_a_transaction_is_valid_for_two_epochs(node, alice, window):
+def test_transaction_without_owned_objects_is_valid_for_two_epochs(node, alice, window):
     deposit(node, alice, 100_000_000)
     with pytest.raises(TransactionRefused) as refusal:
         alice.send(node, unpaid(node, alice, TransactionBuilder(), window=window))
     assert refusal.value.code == "invalid_expiration"
 
 
-def test_an_owned_object_keeps_a_transaction_from_being_executed_twice(node, alice, bob):
+def test_owned_object_prevents_a_second_execution(node, alice, bob):
     deposit(node, alice, 100_000_000)
     (coin,) = alice.coins(node)
     builder = TransactionBuilder()
@@ -389,7 +389,7 @@ def test_an_owned_object_keeps_a_transaction_from_being_executed_twice(node, ali
     assert alice.send(node, data).effects.status == Success()
 
 
-def test_the_nonce_tells_a_transaction_from_its_replay(node, alice, bob):
+def test_nonce_distinguishes_transactions(node, alice, bob):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     take(builder, 10, bob)
@@ -404,7 +404,7 @@ def test_the_nonce_tells_a_transaction_from_its_replay(node, alice, bob):
 # --- Simulations, going back
 
 
-def test_a_simulation_is_paid_as_the_transaction_would_be(node, alice, bob):
+def test_simulation_is_paid_like_the_transaction(node, alice, bob):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     take(builder, 10, bob)
@@ -415,14 +415,14 @@ def test_a_simulation_is_paid_as_the_transaction_would_be(node, alice, bob):
     assert in_address(node, alice.address) == 100_000_000
 
 
-def test_a_simulation_that_could_not_be_paid_is_lent_a_coin(node, accounts):
+def test_simulation_uses_a_mock_coin_when_the_payer_cannot_pay(node, accounts):
     poor = accounts(seed=9)
     executed, _ = node.simulate(unpaid(node, poor, TransactionBuilder()), Mode.SIMULATE)
     assert executed.effects.status == Success()
     assert executed.effects.gas_object_index is not None
 
 
-def test_a_simulation_takes_nothing_that_is_not_there(node, alice, bob):
+def test_simulation_cannot_withdraw_more_than_the_balance(node, alice, bob):
     builder = TransactionBuilder()
     take(builder, 10, bob)
     for mode in (Mode.SIMULATE, Mode.INSPECT):
@@ -430,7 +430,7 @@ def test_a_simulation_takes_nothing_that_is_not_there(node, alice, bob):
             node.simulate(unpaid(node, alice, builder), mode)
 
 
-def test_a_revert_brings_balances_back(node, alice):
+def test_revert_restores_balances(node, alice):
     deposit(node, alice, 1000)
     snapshot = node.snapshot()
     deposit(node, alice, 500)
@@ -439,7 +439,7 @@ def test_a_revert_brings_balances_back(node, alice):
     assert in_address(node, alice.address) == 1000
 
 
-def test_balances_are_there_when_a_network_is_opened_again(tmp_path, wall_clock, accounts):
+def test_balances_survive_a_restart(tmp_path, wall_clock, accounts):
     alice = accounts(seed=1)
     node = Node.open(tmp_path, wall_clock=wall_clock)
     node.fund(alice.address, 10 * MIST)
@@ -455,6 +455,6 @@ def _balance(coin):
 
 
 def _one(builder):
-    """A balance of 1 MIST."""
+    """Add a balance of 1 MIST."""
     right = builder.withdrawal(1, SUI)
     return builder.move_call(SUI_FRAMEWORK, "balance", "redeem_funds", [right], [SUI])

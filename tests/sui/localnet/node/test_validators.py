@@ -1,4 +1,4 @@
-"""Acting as the validator, whose key is no secret."""
+"""Transactions of the validator, whose key is public."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def validator(node, account_of):
 
 
 def call(node, account, function, *arguments):
-    """Call a function of the system that changes its state; gives the effects' status."""
+    """Call a system function that changes the system state, and return the status."""
     builder = TransactionBuilder()
     state = builder.resolved(SharedObject(SYSTEM_STATE, 1, mutable=True))
     values = [argument(builder) for argument in arguments]
@@ -33,16 +33,16 @@ def call(node, account, function, *arguments):
 
 
 def owned(node, account, name):
-    """The account's only object of a type, by the type's name."""
-    (found,) = [each for each in node.ledger.owned_by(account.address) if each.type.name == name]
+    """Return the account's only object of a type, by the type's name."""
+    (found,) = [value for value in node.ledger.owned_by(account.address) if value.type.name == name]
     return lambda builder: builder.resolved(OwnedObject(found.reference()))
 
 
-def test_the_seed_is_that_of_the_validators_account(validator):
+def test_account_seed_matches_the_validators_address(validator):
     assert validator.address == VALIDATORS[0].address
 
 
-def test_a_validators_price_becomes_the_reference_price_of_the_next_epoch(node, validator, bob):
+def test_validators_price_becomes_the_next_reference_gas_price(node, validator, bob):
     cap = owned(node, validator, "UnverifiedValidatorOperationCap")
     call(node, validator, "request_set_gas_price", cap, lambda builder: builder.u64(1_234))
     assert node.environment.reference_gas_price == 1_000
@@ -51,7 +51,7 @@ def test_a_validators_price_becomes_the_reference_price_of_the_next_epoch(node, 
     assert node.epochs.get(0).state.reference_gas_price == 1_000
 
 
-def test_a_price_below_the_reference_price_is_refused(node, validator, bob, refused_code):
+def test_price_below_the_reference_price_is_refused(node, validator, bob, refused_code):
     cap = owned(node, validator, "UnverifiedValidatorOperationCap")
     call(node, validator, "request_set_gas_price", cap, lambda builder: builder.u64(1_001))
     assert node.fund(bob, 1).data.gas.price == 1_000
@@ -74,15 +74,15 @@ def stake(node, account, amount):
     return executed
 
 
-def test_stake_earns_its_share_of_the_rewards(node, wall_clock, accounts):
+def test_stake_earns_its_share_of_rewards(node, wall_clock, accounts):
     """The rewards of an epoch are a million SUI, of which the validator keeps 2 %.
 
-    100 SUI earn from epoch 1 on, in a pool that had the reward and the fees of epoch 0 before.
+    100 SUI earn from epoch 1 on, in a pool that already has the reward and the fees of epoch 0.
     """
     account = accounts(seed=5)
     funded = node.fund(account.address, 1_000 * SUI)
     staked = stake(node, account, 100 * SUI)
-    fees = sum(each.effects.gas_used.computation_cost for each in (funded, staked))
+    fees = sum(item.effects.gas_used.computation_cost for item in (funded, staked))
     for _ in range(3):
         wall_clock.now_ms += DAY_MS
         node.advance_epoch()
@@ -94,7 +94,7 @@ def test_stake_earns_its_share_of_the_rewards(node, wall_clock, accounts):
     assert change.amount + executed.effects.gas_used.net == pytest.approx(expected, abs=5)
 
 
-def test_stake_that_is_withdrawn_before_it_is_active_comes_back_as_it_was(node, alice):
+def test_withdrawal_of_pending_stake_returns_the_principal(node, alice):
     stake(node, alice, 5 * SUI)
     before = node.ledger.balance(alice.address, SUI_TYPE).amount
     executed = call(node, alice, "request_withdraw_stake", owned(node, alice, "StakedSui"))

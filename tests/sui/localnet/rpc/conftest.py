@@ -1,6 +1,6 @@
-"""A local network with real clients: grpcio, with message classes made from the same definitions.
+"""A local network with real clients: grpcio, with message classes from the same definitions.
 
-One network serves all tests of a session; each test begins at the same point of its chain.
+One network serves all tests of a session. Each test starts at the same point of its chain.
 """
 
 import json
@@ -31,12 +31,14 @@ CREATED = 2
 
 
 class Client:
-    """Calls procedures by their short names, with fields as keyword arguments."""
+    """A client that calls procedures by their short names, with fields as keyword arguments."""
 
     def __init__(self, url, messages, options=()):
         self.messages = messages
         self.channel = grpc.insecure_channel(urlsplit(url).netloc, options=list(options))
-        self._paths = {path.rpartition(".")[2]: each for path, each in messages.procedures.items()}
+        self._paths = {
+            path.rpartition(".")[2]: procedure for path, procedure in messages.procedures.items()
+        }
 
     def message(self, name, **fields):
         return self.messages.message(f"sui.rpc.v2.{name}")(**fields)
@@ -77,7 +79,7 @@ class Client:
 
 
 class WebClient:
-    """Calls procedures in gRPC-web over HTTP/1.1, with bytes put together by hand."""
+    """A client of gRPC-web over HTTP/1.1 that builds its requests by hand."""
 
     def __init__(self, url, messages):
         self.url = url
@@ -89,7 +91,7 @@ class WebClient:
         return self.http.post(path, content=body, headers={"content-type": content_type, **names})
 
     def call(self, path, **fields):
-        """Messages and trailers of a call in binary."""
+        """Return the messages and trailers of a binary call."""
         procedure = self.messages.procedures[path]
         message = procedure.request(**fields).SerializeToString()
         answer = self.post(path, b"\0" + len(message).to_bytes(4, "big") + message)
@@ -105,7 +107,7 @@ class WebClient:
         return found, dict(line.split(":", 1) for line in lines)
 
     def frames(self, body):
-        """Flags and contents of each frame of a body."""
+        """Yield flags and content of each frame of a body."""
         found = []
         while body:
             end = 5 + int.from_bytes(body[1:5], "big")
@@ -116,7 +118,7 @@ class WebClient:
 
 
 class Account:
-    """A key, and what it needs to send transactions."""
+    """A key that can send transactions."""
 
     def __init__(self, seed):
         self.key = Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
@@ -134,7 +136,7 @@ class Account:
             owner=str(self.address),
             object_type="0x2::coin::Coin<0x2::sui::SUI>",
         )
-        return [reference(each) for each in found.objects]
+        return [reference(entry) for entry in found.objects]
 
     def transaction(self, client, builder, *, payment=None, budget=SUI):
         payment = payment or self.coins(client)[:1]
@@ -196,15 +198,15 @@ def publish(localnet, client):
     builder = TransactionBuilder()
     cap = builder.publish(
         [(folder / f"{name}.mv").read_bytes() for name in document["modules"]],
-        [Address.parse(each) for each in document["dependencies"]],
+        [Address.parse(entry) for entry in document["dependencies"]],
     )
     builder.transfer_objects([cap], account.address)
     executed = account.execute(client, builder)
     assert executed.effects.status.success, executed.effects.status.error.description
     created = {
-        each.object_type.rpartition("::")[2]: each
-        for each in executed.effects.changed_objects
-        if each.id_operation == CREATED
+        change.object_type.rpartition("::")[2]: change
+        for change in executed.effects.changed_objects
+        if change.id_operation == CREATED
     }
     return Published(
         Address.parse(created["package"].object_id),
@@ -224,7 +226,7 @@ def messages():
 
 @pytest.fixture(scope="session")
 def stage(messages):
-    """The network of all tests, and the package on it."""
+    """Return the network of all tests and the package on it."""
     with ThreadedLocalnet() as localnet:
         client = Client(localnet.url, messages)
         yield localnet, publish(localnet, client)
@@ -256,7 +258,7 @@ def web(localnet, make_web):
 
 @pytest.fixture
 def make_web(messages):
-    """Clients in gRPC-web of other networks than the session's."""
+    """Return a function that creates gRPC-web clients of other networks."""
     clients = []
 
     def make(url):
@@ -264,13 +266,13 @@ def make_web(messages):
         return clients[-1]
 
     yield make
-    for each in clients:
-        each.http.close()
+    for entry in clients:
+        entry.http.close()
 
 
 @pytest.fixture
 def dial(localnet):
-    """Connections to the network, for bytes as they are."""
+    """Return a function that opens raw connections to the network."""
     connections = []
 
     def connect(url=localnet.url):
@@ -279,13 +281,13 @@ def dial(localnet):
         return connections[-1]
 
     yield connect
-    for each in connections:
-        each.close()
+    for connection in connections:
+        connection.close()
 
 
 @pytest.fixture
 def alice(localnet):
-    """The publisher of the package, with a coin of 100 SUI more."""
+    """Return the publisher of the package, with another coin of 100 SUI."""
     account = Account(1)
     localnet.fund(account.address, 100 * SUI)
     return account
@@ -298,7 +300,7 @@ def bob():
 
 @pytest.fixture
 def make_client(messages):
-    """Clients of other networks than the session's."""
+    """Return a function that creates clients of other networks."""
     clients = []
 
     def make(url, options=()):
@@ -306,8 +308,8 @@ def make_client(messages):
         return clients[-1]
 
     yield make
-    for each in clients:
-        each.close()
+    for entry in clients:
+        entry.close()
 
 
 @pytest.fixture

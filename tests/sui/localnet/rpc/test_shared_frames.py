@@ -1,4 +1,4 @@
-"""What many subscribers ask for is rendered once."""
+"""The cache of rendered frames for equal subscriptions."""
 
 import pytest
 
@@ -10,7 +10,7 @@ FIRST, SECOND = Digest(b"\1" * 32), Digest(b"\2" * 32)
 
 
 class Rendering:
-    """Renders a message of so many bytes, and counts how often."""
+    """A renderer of a message of a given size, with a counter."""
 
     def __init__(self, size=3):
         self.count = 0
@@ -38,7 +38,7 @@ def frames():
     return SharedFrames()
 
 
-def test_for_equal_requests_a_checkpoint_is_rendered_once(frames):
+def test_checkpoint_is_rendered_once_for_equal_requests(frames):
     rendering = Rendering()
     sent = [frames.of(request_of(), FIRST, rendering) for _ in range(200)]
     assert sent == [(b"\x12\x03xxx",)] * 200
@@ -53,14 +53,14 @@ def test_for_equal_requests_a_checkpoint_is_rendered_once(frames):
         (request_of("SubscribeTransactionsRequest"), FIRST),
     ],
 )
-def test_what_differs_in_anything_is_rendered_for_itself(frames, request_, checkpoint):
+def test_any_difference_is_rendered_separately(frames, request_, checkpoint):
     rendering = Rendering()
     frames.of(request_of(), FIRST, rendering)
     frames.of(request_, checkpoint, rendering)
     assert rendering.count == 2
 
 
-def test_what_was_rendered_first_is_forgotten_when_there_is_too_much(frames):
+def test_oldest_frames_are_removed_when_the_cache_is_full(frames):
     large, small = Rendering(KEPT_BYTES // 2), Rendering()
     frames.of(request_of(), FIRST, small)
     for mask in ("summary", "contents"):
@@ -71,7 +71,7 @@ def test_what_was_rendered_first_is_forgotten_when_there_is_too_much(frames):
     assert small.count == 2
 
 
-def test_what_is_kept_with_a_large_request_takes_room_too(frames):
+def test_size_of_the_request_counts_for_the_cache(frames):
     renderings = [Rendering(), Rendering()]
     for rendering in renderings:
         frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, rendering)
@@ -82,7 +82,7 @@ def test_what_is_kept_with_a_large_request_takes_room_too(frames):
     assert (first.count, other.count) == (2, 1)
 
 
-def test_a_rendering_that_is_larger_than_all_that_may_be_kept_is_given_nevertheless(frames):
+def test_rendering_larger_than_the_cache_is_still_returned(frames):
     rendering = Rendering(KEPT_BYTES)
     (sent,) = frames.of(request_of(), FIRST, rendering)
     assert len(sent) > KEPT_BYTES

@@ -1,4 +1,4 @@
-"""A node with a package whose functions are known, and an account that calls them."""
+"""A node with a package of known functions, and an account that calls them."""
 
 from pathlib import Path
 
@@ -77,7 +77,7 @@ class World:
 
     def publish(self, dependencies=(1, 2)):
         builder = TransactionBuilder()
-        cap = builder.publish(self.modules, [Address.of(each) for each in dependencies])
+        cap = builder.publish(self.modules, [Address.of(dependency) for dependency in dependencies])
         builder.transfer_objects([cap], self.address)
         return self.succeed(builder)
 
@@ -106,8 +106,8 @@ class World:
         return builder.resolved(OwnedObject(value.reference()))
 
     def call(self, builder, function, *arguments, types=()):
-        """Append a call; an argument is an id, a codec and a value, or one of the builder's."""
-        given = [self.argument(builder, each) for each in arguments]
+        """Append a call. An argument is an ID, a codec and a value, or one of the builder's."""
+        given = [self.argument(builder, argument) for argument in arguments]
         return builder.move_call(self.package, "counter", function, given, types)
 
     def argument(self, builder, given):
@@ -127,7 +127,7 @@ class World:
         return trace
 
     def created(self, executed, name):
-        """The id of the object that a transaction created, by the name of its type."""
+        """Return the ID of the object that a transaction created, by type name."""
         types = {value.id: value.type for value in executed.output_objects}
         return next(
             object_id
@@ -138,7 +138,7 @@ class World:
         )
 
     def line(self, text):
-        """The number of the line of the source that has a text."""
+        """Return the number of the source line that contains a text."""
         lines = (self.SAMPLE / "sources" / "counter.move").read_text().splitlines()
         return next(number for number, line in enumerate(lines, 1) if text in line)
 
@@ -157,7 +157,7 @@ def shared_world(sample_modules):
 
 @pytest.fixture
 def world(shared_world):
-    """The world as it was at first, for each test."""
+    """Return the world in its initial state."""
     beginning = shared_world.node.snapshot()
     yield shared_world
     shared_world.node.revert(beginning)
@@ -166,7 +166,7 @@ def world(shared_world):
 @pytest.fixture
 def described():
     def describe(step):
-        """A call by its name, an event by its type."""
+        """Return a call by its name, or an event by its type."""
         if isinstance(step, EventTrace):
             return f"event {step.type.name}"
         return f"{step.function.module.name}::{step.function.name}"
@@ -186,6 +186,6 @@ def root():
 @pytest.fixture
 def contents():
     def read(values):
-        return [each.value.content for each in values]
+        return [value.value.content for value in values]
 
     return read

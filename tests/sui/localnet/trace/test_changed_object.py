@@ -1,4 +1,4 @@
-"""Changes as effects have them, put together by hand."""
+"""Changes as in effects, built by hand."""
 
 import pytest
 
@@ -44,5 +44,5 @@ NONE, CREATED, DELETED = IdOperation.NONE, IdOperation.CREATED, IdOperation.DELE
         (NOTHING, BALANCE, NONE, ChangeKind.ACCUMULATED),
     ],
 )
-def test_what_happened_follows_from_before_and_after(before, after, operation, kind):
+def test_change_kind_follows_from_the_states_before_and_after(before, after, operation, kind):
     assert _kind(ObjectChange(before, after, operation)) is kind

@@ -5,7 +5,7 @@ from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.type_tag import GAS_COIN
 
 
-def test_a_call_is_a_document_with_its_steps(world):
+def test_call_document_contains_its_steps(world):
     executed = world.run("increase", world.counter, (world.u64, 5))
     (command,) = trace_document(world.trace(executed))["commands"]
     assert (command["index"], command["kind"], command["status"]) == (0, "MoveCall", "returned")
@@ -45,7 +45,7 @@ def test_a_call_is_a_document_with_its_steps(world):
     }
 
 
-def test_a_transaction_is_a_document_with_objects_and_costs(world):
+def test_transaction_document_contains_objects_and_costs(world):
     executed = world.run("increase", world.counter, (world.u64, 5))
     document = trace_document(world.trace(executed))
     assert json.loads(json.dumps(document)) == document
@@ -72,7 +72,7 @@ def test_a_transaction_is_a_document_with_objects_and_costs(world):
     assert coin["type"] == str(GAS_COIN)
 
 
-def test_values_may_be_text(world):
+def test_values_can_be_text(world):
     executed = world.run("increase", world.counter, (world.u64, 5))
     (command,) = trace_document(world.trace(executed), as_text)["commands"]
     value = f'Counter {{id: {world.counter}, name: "first", value: 0, status: Status::Idle}}'
@@ -80,7 +80,7 @@ def test_values_may_be_text(world):
     assert command["steps"][0]["steps"][3]["value"] == "Increased {by: 5}"
 
 
-def test_a_failure_is_a_document_with_its_place(world):
+def test_failure_document_contains_its_location(world):
     executed = world.run("increase", world.counter, (world.u64, 4))
     status = trace_document(world.trace(executed))["status"]
     assert (status["success"], status["error"], status["command"]) == (False, "MOVE_ABORT", 0)
@@ -95,7 +95,7 @@ def test_a_failure_is_a_document_with_its_place(world):
     }
 
 
-def test_a_failure_without_a_place_has_none(world):
+def test_failure_without_a_location_has_none(world):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], world.address)
     status = trace_document(world.trace(world.send(builder)))["status"]
@@ -103,13 +103,13 @@ def test_a_failure_without_a_place_has_none(world):
     assert [status[key] for key in ("location", "abort_code", "clever_error")] == [None] * 3
 
 
-def test_publishing_names_the_modules(world):
+def test_publish_document_names_the_modules(world):
     publish, transfer = trace_document(world.trace(world.publishing))["commands"]
     assert (publish["package"], publish["modules"]) == (str(world.package), ["counter"])
     assert transfer["arguments"][0]["source"] == {"kind": "result", "command": 0, "index": 0}
 
 
-def test_modules_that_cannot_be_read_have_no_name(world):
+def test_unreadable_modules_have_no_name(world):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.publish([b"no module"], [])], world.address)
     document = trace_document(world.trace(world.send(builder)))

@@ -20,46 +20,46 @@ U64 = Primitive.U64
 # --- The past
 
 
-def test_a_transaction_is_executed_against_the_objects_that_it_found(world, root):
+def test_trace_uses_the_objects_from_before_the_transaction(world, root):
     first = world.run("increase", world.counter, (world.u64, 5))
     second = world.run("increase", world.counter, (world.u64, 7))
     world.run("delete", world.counter)
     before = [
-        root(world.trace(each)).arguments[0].value["value"].content for each in (first, second)
+        root(world.trace(item)).arguments[0].value["value"].content for item in (first, second)
     ]
     assert before == [0, 5]
 
 
-def test_dynamic_fields_are_those_of_their_time(world, root, contents):
+def test_trace_uses_the_dynamic_fields_of_that_time(world, root, contents):
     key = (world.u8, 1)
     world.run("note", world.counter, key, (world.bytes, b"one"))
     first = world.run("read_note", world.counter, key)
     world.run("change_note", world.counter, key, (world.bytes, b"two"))
     second = world.run("read_note", world.counter, key)
-    found = [contents(root(world.trace(each)).results) for each in (first, second)]
+    found = [contents(root(world.trace(item)).results) for item in (first, second)]
     assert found == [[b"one"], [b"two"]]
 
 
-def test_the_clock_shows_the_time_of_the_transaction(world, root):
+def test_trace_shows_the_clock_at_the_time_of_the_transaction(world, root):
     started = world.run("start", world.counter, CLOCK)
     world.node.advance_clock(1_000)
     again = world.run("start", world.counter, CLOCK)
     since = [
-        root(world.trace(each)).arguments[0].after["status"]["since"].content
-        for each in (started, again)
+        root(world.trace(item)).arguments[0].after["status"]["since"].content
+        for item in (started, again)
     ]
     assert since == [world.START_MS, world.START_MS + 1_000]
 
 
-def test_random_numbers_come_out_as_they_did(world, contents):
+def test_trace_repeats_the_random_numbers(world, contents):
     executed = world.run("roll", RANDOM)
     assert executed.effects.status == Success()
-    (event,) = [each for each in world.trace(executed).walk() if isinstance(each, EventTrace)]
+    (event,) = [step for step in world.trace(executed).walk() if isinstance(step, EventTrace)]
     rolled = int.from_bytes(executed.events[0].contents, "little")
     assert event.value["by"].content == rolled
 
 
-def test_transactions_of_the_network_are_traced(world, described, root):
+def test_system_transactions_are_traced(world, described, root):
     world.node.advance_clock(1_000)
     (prologue,) = world.node.ledger.latest.transactions
     call = root(world.trace(prologue))
@@ -67,10 +67,10 @@ def test_transactions_of_the_network_are_traced(world, described, root):
     (genesis,) = world.node.ledger.checkpoint(0).transactions
     trace = world.trace(genesis)
     assert trace.commands == ()
-    assert {each.kind for each in trace.objects} == {ChangeKind.CREATED, ChangeKind.PUBLISHED}
+    assert {entry.kind for entry in trace.objects} == {ChangeKind.CREATED, ChangeKind.PUBLISHED}
 
 
-def test_a_transaction_that_was_reverted_is_not_found(world, root):
+def test_reverted_transaction_is_not_found(world, root):
     snapshot = world.node.snapshot()
     executed = world.run("increase", world.counter, (world.u64, 5))
     world.node.revert(snapshot)
@@ -81,12 +81,12 @@ def test_a_transaction_that_was_reverted_is_not_found(world, root):
     assert root(world.trace(again)).arguments[0].value["value"].content == 0
 
 
-def test_an_unknown_transaction_is_not_found(world):
+def test_unknown_transaction_is_not_found(world):
     with pytest.raises(NotFoundError):
         trace_transaction(world.node, Digest(bytes(32)))
 
 
-def test_other_effects_than_the_chain_knows_are_told(world, monkeypatch):
+def test_trace_with_different_effects_is_not_faithful(world, monkeypatch):
     executed = world.run("increase", world.counter, (world.u64, 5))
     monkeypatch.setattr("nexus_tools.sui.localnet.execution.outcome.bill.storage_cost", lambda _: 1)
     trace = trace_transaction(world.node, executed.digest)
@@ -94,7 +94,7 @@ def test_other_effects_than_the_chain_knows_are_told(world, monkeypatch):
     assert trace.executed == executed
 
 
-def test_a_transaction_that_is_refused_by_now_is_said_so(world, monkeypatch):
+def test_trace_impossible_is_raised_when_the_transaction_is_refused_now(world, monkeypatch):
     executed = world.run("increase", world.counter, (world.u64, 5))
     limit = "nexus_tools.sui.localnet.execution.inputs.validity.MAX_PROGRAMMABLE_TX_COMMANDS"
     monkeypatch.setattr(limit, 1)
@@ -103,7 +103,7 @@ def test_a_transaction_that_is_refused_by_now_is_said_so(world, monkeypatch):
     assert caught.value.code == "trace_impossible"
 
 
-def test_tracing_changes_nothing(world):
+def test_trace_changes_nothing(world):
     executed = world.run("increase", world.counter, (world.u64, 5))
     latest = world.node.ledger.latest
     world.trace(executed)
@@ -111,7 +111,7 @@ def test_tracing_changes_nothing(world):
     assert world.node.ledger.transaction(executed.digest) == executed
 
 
-def test_a_transaction_of_an_earlier_epoch_is_traced_as_of_that_epoch(world):
+def test_trace_uses_the_epoch_of_the_transaction(world):
     executed = world.run("increase", world.counter, (world.u64, 5))
     world.node.advance_epoch()
     trace = world.trace(executed)
@@ -119,9 +119,10 @@ def test_a_transaction_of_an_earlier_epoch_is_traced_as_of_that_epoch(world):
     assert trace.is_faithful
 
 
-def test_the_change_of_an_epoch_is_traced(world):
+def test_epoch_change_is_traced(world):
     world.node.advance_epoch()
-    # The first checkpoint of the new epoch is the latest; the change is the last of the one before.
+    # The latest checkpoint is the first of the new epoch. The epoch change is the last transaction
+    # of the previous checkpoint.
     ended = world.node.ledger.checkpoint(world.node.epochs.get(0).last_checkpoint)
     trace = world.trace(ended.transactions[-1])
     assert trace.is_faithful
@@ -131,7 +132,7 @@ def test_the_change_of_an_epoch_is_traced(world):
 # --- Simulations
 
 
-def test_a_transaction_that_is_not_sent_is_traced(world, described, root):
+def test_unsent_transaction_is_traced(world, described, root):
     world.node.advance_clock(1_000)
     builder = TransactionBuilder()
     world.call(builder, "start", world.counter, CLOCK)

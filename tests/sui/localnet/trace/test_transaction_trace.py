@@ -20,7 +20,7 @@ U64 = Primitive.U64
 
 
 def kinds(trace, world):
-    """What happened to the objects of the sample's types."""
+    """Return the changes of objects of the sample's types."""
     return {
         changed.type.name: changed.kind
         for changed in trace.objects
@@ -37,7 +37,7 @@ def opcode_at(world, location):
 # --- Calls
 
 
-def test_a_call_has_its_arguments_its_results_and_what_it_calls_in_order(
+def test_call_contains_arguments_results_and_nested_calls_in_order(
     world, described, root, contents
 ):
     call = root(world.trace(world.run("increase", world.counter, (world.u64, 5))))
@@ -55,10 +55,10 @@ def test_a_call_has_its_arguments_its_results_and_what_it_calls_in_order(
     assert emit.function.is_native
     assert emit.type_arguments == (world.tag("Increased"),)
     assert contents(call.results) == [5]
-    assert {each.status for each in (call, *call.calls)} == {CallStatus.RETURNED}
+    assert {item.status for item in (call, *call.calls)} == {CallStatus.RETURNED}
 
 
-def test_an_argument_that_was_lent_is_there_before_and_after(world, root):
+def test_borrowed_argument_has_values_before_and_after(world, root):
     call = root(world.trace(world.run("increase", world.counter, (world.u64, 5))))
     counter, by = call.arguments
     assert str(counter.type) == f"&mut {world.tag('Counter')}"
@@ -69,38 +69,38 @@ def test_an_argument_that_was_lent_is_there_before_and_after(world, root):
     assert by.after is None
 
 
-def test_what_was_not_changed_has_no_after(world, root):
+def test_unchanged_argument_has_no_after(world, root):
     call = root(world.trace(world.run("climb", world.counter, (world.u64, 0))))
     assert call.arguments[0].after is None
 
 
-def test_a_generic_call_has_its_type_arguments_and_concrete_types(world, root, contents):
+def test_generic_call_has_type_arguments_and_concrete_types(world, root, contents):
     given = ((world.vector(world.u64), [8, 9]), (world.u64, 7))
     call = root(world.trace(world.run("first_or", *given, types=(U64,))))
     assert call.type_arguments == (U64,)
-    assert [str(each.type) for each in call.arguments] == ["vector<u64>", "u64"]
-    assert [each.content for each in call.arguments[0].value.content] == [8, 9]
+    assert [str(argument.type) for argument in call.arguments] == ["vector<u64>", "u64"]
+    assert [element.content for element in call.arguments[0].value.content] == [8, 9]
     assert contents(call.results) == [8]
 
 
 @pytest.mark.parametrize(("given", "result"), [(10, 10), (9, None)])
-def test_an_option_is_what_it_holds_or_none(world, given, result, root):
+def test_option_is_its_value_or_none(world, given, result, root):
     call = root(world.trace(world.run("maybe", (world.u64, given))))
     content = call.results[0].value.content
     assert (content and content.content) == result
 
 
-def test_gas_of_a_call_is_its_own_and_that_of_what_it_calls(world, root):
+def test_gas_of_a_call_separates_own_and_total(world, root):
     trace = world.trace(world.run("increase", world.counter, (world.u64, 5)))
     call = root(trace)
     assert call.gas.own > 0
-    assert call.gas.total == call.gas.own + sum(each.gas.total for each in call.calls)
+    assert call.gas.total == call.gas.own + sum(entry.gas.total for entry in call.calls)
     command = trace.commands[0]
     assert command.gas.total == command.gas.own + call.gas.total
-    assert [each.gas.total == each.gas.own for each in call.calls] == [True] * 3
+    assert [entry.gas.total == entry.gas.own for entry in call.calls] == [True] * 3
 
 
-def test_a_function_that_does_twice_as_much_uses_twice_the_gas_for_it(world, root):
+def test_function_with_twice_the_work_uses_twice_the_gas(world, root):
     once, twice, thrice = (
         root(world.trace(world.run("repeat", (world.u64, times)))).gas.total for times in (1, 2, 3)
     )
@@ -110,17 +110,20 @@ def test_a_function_that_does_twice_as_much_uses_twice_the_gas_for_it(world, roo
 # --- Commands
 
 
-def test_commands_have_their_arguments_and_results(world):
+def test_commands_have_arguments_and_results(world):
     builder = TransactionBuilder()
     coins = builder.split_coins(builder.gas, [3, 4])
     builder.merge_coins(coins[0], [coins[1]])
     builder.transfer_objects([coins[0]], BOB)
     split, merge, transfer = world.trace(world.send(builder)).commands
-    assert [each.value.content for each in split.arguments[1:]] == [3, 4]
-    assert [each.argument for each in split.arguments[1:]] == [InputArgument(0), InputArgument(1)]
+    assert [argument.value.content for argument in split.arguments[1:]] == [3, 4]
+    assert [argument.argument for argument in split.arguments[1:]] == [
+        InputArgument(0),
+        InputArgument(1),
+    ]
     taken = split.arguments[0]
     assert taken.value["balance"].content - taken.after["balance"].content == 7
-    assert [each["balance"].content for each in split.results] == [3, 4]
+    assert [result["balance"].content for result in split.results] == [3, 4]
     assert merge.arguments[0].after["balance"].content == 7
     assert transfer.arguments[0].value["balance"].content == 7
     assert transfer.arguments[1].value.content == BOB
@@ -138,17 +141,17 @@ def test_values_pass_from_command_to_command(world):
     assert delete.arguments[0].value == increase.arguments[0].after
 
 
-def test_bytes_for_a_vector_of_values_have_its_element_type(world):
+def test_pure_vector_has_the_element_type(world):
     builder = TransactionBuilder()
     numbers = builder.make_move_vec([builder.u64(6)], U64)
     world.call(builder, "first_or", numbers, (world.u64, 7), types=(U64,))
     vector, call = world.trace(world.send(builder)).commands
     assert vector.arguments[0].value.content == 6
-    assert [each.content for each in vector.results[0].content] == [6]
+    assert [element.content for element in vector.results[0].content] == [6]
     assert call.results[0].content == 6
 
 
-def test_publishing_has_the_package_and_its_initializers(world, described, root):
+def test_publish_contains_the_package_and_its_initializers(world, described, root):
     trace = world.trace(world.publishing)
     publish = trace.commands[0]
     assert publish.package == world.package
@@ -157,11 +160,11 @@ def test_publishing_has_the_package_and_its_initializers(world, described, root)
         "event Started"
     ]
     assert publish.results[0]["package"].content == world.package
-    published = [each for each in trace.objects if each.kind is ChangeKind.PUBLISHED]
-    assert [(each.object_id, each.version) for each in published] == [(world.package, 1)]
+    published = [entry for entry in trace.objects if entry.kind is ChangeKind.PUBLISHED]
+    assert [(item.object_id, item.version) for item in published] == [(world.package, 1)]
 
 
-def test_functions_of_an_upgraded_package_are_of_the_version_that_was_called(world, root):
+def test_functions_of_an_upgraded_package_have_the_called_version(world, root):
     trace = world.trace(world.upgrade())
     upgraded = trace.commands[1].package
     assert upgraded not in (None, world.package)
@@ -169,14 +172,14 @@ def test_functions_of_an_upgraded_package_are_of_the_version_that_was_called(wor
     counter = world.object(builder, world.counter)
     builder.move_call(upgraded, "counter", "increase", [counter, builder.u64(3)])
     call = root(world.trace(world.send(builder)))
-    assert {each.function.package for each in (call, *call.calls[:2])} == {upgraded}
+    assert {item.function.package for item in (call, *call.calls[:2])} == {upgraded}
     assert call.arguments[0].value.type == world.tag("Counter")
 
 
 # --- Failures
 
 
-def test_an_abort_is_where_it_happened_with_its_constant_and_its_line(world, root):
+def test_abort_has_its_location_constant_and_line(world, root):
     executed = world.run("increase", world.counter, (world.u64, 4))
     trace = world.trace(executed)
     failure = trace.failure
@@ -188,40 +191,40 @@ def test_an_abort_is_where_it_happened_with_its_constant_and_its_line(world, roo
     assert clever.line_number == world.line("assert!(by % 2 == 1, ENotOdd)")
     call = root(trace)
     assert [trace.commands[0].status, call.status] == [CallStatus.UNWOUND] * 2
-    assert [each.status for each in call.calls] == [CallStatus.FAILED]
+    assert [entry.status for entry in call.calls] == [CallStatus.FAILED]
     assert call.arguments[0].after is None
 
 
-def test_a_plain_abort_code_is_a_number(world):
+def test_plain_abort_code_is_a_number(world):
     note = ((world.u8, 1), (world.bytes, b"a"))
     world.run("note", world.counter, *note)
     trace = world.trace(world.run("note", world.counter, *note))
     assert (trace.failure.abort_code, trace.failure.clever_error) == (7, None)
 
 
-def test_an_abort_in_a_native_function_is_in_that_function(world):
+def test_abort_in_a_native_function_names_that_function(world):
     trace = world.trace(world.run("read_note", world.counter, (world.u8, 9)))
     assert trace.failure.abort_code == 1  # EFieldDoesNotExist of sui::dynamic_field
     assert trace.failure.location.module == "dynamic_field"
-    (failed,) = [each for each in trace.calls() if each.status is CallStatus.FAILED]
+    (failed,) = [call for call in trace.calls() if call.status is CallStatus.FAILED]
     assert failed.function.module.address == SUI_FRAMEWORK
     assert failed.function.is_native
 
 
-def test_an_instruction_that_fails_is_told_with_its_place(world, root):
+def test_failing_instruction_has_its_location(world, root):
     trace = world.trace(world.run("divide", (world.u64, 1), (world.u64, 0)))
     assert trace.failure.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
     assert opcode_at(world, trace.failure.location) is Opcode.DIV
     assert root(trace).status is CallStatus.FAILED
 
 
-def test_commands_behind_the_failed_one_are_not_run(world):
+def test_commands_after_the_failed_one_are_not_run(world):
     builder = TransactionBuilder()
     world.call(builder, "repeat", (world.u64, 1))
     world.call(builder, "divide", (world.u64, 1), (world.u64, 0))
     world.call(builder, "repeat", (world.u64, 1))
     trace = world.trace(world.send(builder))
-    assert [each.status for each in trace.commands] == [
+    assert [command.status for command in trace.commands] == [
         CallStatus.RETURNED,
         CallStatus.UNWOUND,
         CallStatus.NOT_RUN,
@@ -229,7 +232,7 @@ def test_commands_behind_the_failed_one_are_not_run(world):
     assert trace.failure.command == 1
 
 
-def test_a_command_that_fails_by_itself_has_failed(world):
+def test_command_that_fails_by_itself_has_status_failed(world):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], world.address)
     trace = world.trace(world.send(builder))
@@ -238,32 +241,32 @@ def test_a_command_that_fails_by_itself_has_failed(world):
     assert trace.commands[0].arguments[1].value.content == 2**63
 
 
-def test_a_result_that_nobody_takes_fails_before_all_commands(world):
+def test_unused_result_fails_before_all_commands(world):
     builder = TransactionBuilder()
     world.call(builder, "new", (world.text, "lost"))
     trace = world.trace(world.send(builder))
     assert trace.failure.error.kind is ErrorKind.UNUSED_VALUE_WITHOUT_DROP
-    assert [each.status for each in trace.commands] == [CallStatus.NOT_RUN]
+    assert [command.status for command in trace.commands] == [CallStatus.NOT_RUN]
 
 
-def test_a_command_that_cannot_be_checked_has_failed_and_none_was_run(world):
+def test_command_with_a_failed_check_has_status_failed_and_none_was_run(world):
     builder = TransactionBuilder()
     world.call(builder, "new", (world.text, "first"))
     builder.transfer_objects([InputArgument(7)], world.address)
     trace = world.trace(world.send(builder))
     assert trace.failure.error.kind is ErrorKind.COMMAND_ARGUMENT_ERROR
-    assert [each.status for each in trace.commands] == [CallStatus.NOT_RUN, CallStatus.FAILED]
+    assert [command.status for command in trace.commands] == [CallStatus.NOT_RUN, CallStatus.FAILED]
 
 
-def test_running_out_of_gas_is_seen_where_it_happened(world, described):
+def test_out_of_gas_is_shown_where_it_happened(world, described):
     trace = world.trace(world.run("repeat", (world.u64, 10**9), budget=2_000_000))
     assert trace.failure.error.kind is ErrorKind.INSUFFICIENT_GAS
-    failed = [each for each in trace.calls() if each.status is CallStatus.FAILED]
+    failed = [call for call in trace.calls() if call.status is CallStatus.FAILED]
     assert len(failed) == 1
     assert described(failed[0]) in ("counter::check", "counter::repeat")
 
 
-def test_a_package_whose_initializer_aborts_is_seen_doing_so(world, move_builder):
+def test_aborting_initializer_is_shown(world, move_builder):
     sources = dict(read_sources(world.SAMPLE))
     path = "sources/counter.move"
     changed = sources[path].replace(
@@ -277,7 +280,7 @@ def test_a_package_whose_initializer_aborts_is_seen_doing_so(world, move_builder
     publish = trace.commands[0]
     assert (publish.status, publish.package) == (CallStatus.UNWOUND, None)
     assert trace.failure.clever_error.constant_name == "ENotOdd"
-    assert [each.status for each in trace.calls()] == [CallStatus.UNWOUND, CallStatus.FAILED]
+    assert [call.status for call in trace.calls()] == [CallStatus.UNWOUND, CallStatus.FAILED]
 
 
 # --- Objects
@@ -295,21 +298,21 @@ def test_objects_are_created_mutated_transferred_and_deleted(world):
     builder = TransactionBuilder()
     builder.transfer_objects([world.object(builder, world.counter)], BOB)
     trace = world.trace(world.succeed(builder))
-    moved = next(each for each in trace.objects if each.object_id == world.counter)
+    moved = next(entry for entry in trace.objects if entry.object_id == world.counter)
     assert moved.kind is ChangeKind.TRANSFERRED
     assert (moved.owner_before, moved.owner) == (AddressOwner(world.address), AddressOwner(BOB))
     assert moved.version > moved.version_before
     deleted = world.trace(world.run("delete", second))
-    gone = next(each for each in deleted.objects if each.object_id == second)
+    gone = next(entry for entry in deleted.objects if entry.object_id == second)
     assert (gone.kind, gone.version, gone.owner) == (ChangeKind.DELETED, None, None)
 
 
-def test_a_shared_object_has_the_version_at_which_it_was_shared(world):
+def test_shared_object_has_its_initial_version(world):
     builder = TransactionBuilder()
     world.call(builder, "share", world.call(builder, "new", (world.text, "ours")))
     executed = world.succeed(builder)
     trace = world.trace(executed)
-    (shared,) = [each for each in trace.objects if each.type == world.tag("Counter")]
+    (shared,) = [entry for entry in trace.objects if entry.type == world.tag("Counter")]
     assert shared.kind is ChangeKind.CREATED
     assert shared.owner == Shared(executed.effects.lamport_version)
 
@@ -329,19 +332,19 @@ def test_objects_are_wrapped_and_unwrapped(world):
     }
 
 
-def test_what_is_unwrapped_may_be_deleted_at_once(world):
+def test_unwrapped_object_can_be_deleted_in_the_same_transaction(world):
     wrapped = world.run("wrap", world.counter)
     builder = TransactionBuilder()
     world.call(builder, "delete", world.call(builder, "unwrap", world.created(wrapped, "Box")))
     trace = world.trace(world.succeed(builder))
-    changed = next(each for each in trace.objects if each.object_id == world.counter)
+    changed = next(entry for entry in trace.objects if entry.object_id == world.counter)
     assert changed.kind is ChangeKind.UNWRAPPED_THEN_DELETED
 
 
 # --- Limits
 
 
-def test_calls_are_kept_a_hundred_deep(world):
+def test_calls_are_recorded_to_a_depth_of_100(world):
     trace = world.trace(world.run("climb", world.counter, (world.u64, 500)))
     climbs = trace.calls("counter::climb")
     assert (len(climbs), trace.left_out) == (100, 401)  # 500 down to 0 are 501 calls
@@ -349,28 +352,28 @@ def test_calls_are_kept_a_hundred_deep(world):
     assert climbs[0].arguments[0].after["value"].content == 500
 
 
-def test_a_stack_that_overflows_is_traced(world):
+def test_stack_overflow_is_traced(world):
     trace = world.trace(world.run("climb", world.counter, (world.u64, 2_000)))
     assert trace.failure.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
-    assert {each.status for each in trace.calls()} == {CallStatus.UNWOUND}
+    assert {call.status for call in trace.calls()} == {CallStatus.UNWOUND}
     assert len(trace.calls()) == 100
 
 
-def test_once_values_are_cut_nothing_is_said_of_their_changes(world, monkeypatch):
+def test_truncated_values_show_no_changes(world, monkeypatch):
     monkeypatch.setattr("nexus_tools.sui.localnet.trace.value_reader.MAX_NODES_TOTAL", 40)
     monkeypatch.setattr("nexus_tools.sui.localnet.trace.value_reader.MAX_NODES", 40)
     trace = world.trace(world.run("climb", world.counter, (world.u64, 3)))
     assert {call.arguments[0].after for call in trace.calls()} == {None}
 
 
-def test_beyond_the_most_calls_only_those_that_fail_are_kept(world, monkeypatch, described):
+def test_calls_above_the_limit_are_recorded_only_when_they_fail(world, monkeypatch, described):
     monkeypatch.setattr("nexus_tools.sui.localnet.trace.call_recorder.MAX_CALLS", 3)
     builder = TransactionBuilder()
     world.call(builder, "repeat", (world.u64, 5))
     world.call(builder, "increase", world.counter, (world.u64, 5))
     world.call(builder, "increase", world.counter, (world.u64, 4))
     trace = world.trace(world.send(builder))
-    kept = [(described(each), each.status) for each in trace.calls()]
+    kept = [(described(call), call.status) for call in trace.calls()]
     assert kept == [
         ("counter::repeat", CallStatus.RETURNED),
         ("counter::check", CallStatus.RETURNED),
@@ -380,4 +383,4 @@ def test_beyond_the_most_calls_only_those_that_fail_are_kept(world, monkeypatch,
     ]
     assert trace.left_out == 3 + 4
     steps = trace.commands[1].steps
-    assert [isinstance(each, CallTrace) for each in steps] == [False]  # its event
+    assert [isinstance(step, CallTrace) for step in steps] == [False]  # its event

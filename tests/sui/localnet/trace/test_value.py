@@ -1,4 +1,4 @@
-"""Values put together by hand, as JSON and as text."""
+"""Values built by hand, as JSON and as text."""
 
 import pytest
 
@@ -60,12 +60,12 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("value", "json", "text"), VALUES)
-def test_a_value_in_both_forms(value, json, text):
+def test_value_is_formatted_as_json_and_text(value, json, text):
     assert as_json(value) == json
     assert text is None or as_text(value) == text
 
 
-def test_a_struct_has_its_name_with_type_arguments_and_its_fields():
+def test_struct_text_has_type_arguments_and_fields():
     value = struct(PAIR, one=number(1), other=number(2))
     assert as_text(value) == "Pair<u64, vector<SUI>> {one: 1, other: 2}"
 
@@ -75,7 +75,7 @@ def test_fields_without_names_are_in_parentheses():
     assert as_text(value) == "Pair<u64, vector<SUI>>(1, 2)"
 
 
-def test_a_vector_that_was_cut_says_how_much_is_missing():
+def test_truncated_vector_shows_the_number_of_omitted_elements():
     values = MoveValue(VectorTag(U64), (number(1),), omitted=9)
     assert as_json(values) == {"first": ["1"], "omitted": 9}
     assert as_text(values) == "[1, 9 more]"
@@ -84,7 +84,7 @@ def test_a_vector_that_was_cut_says_how_much_is_missing():
     assert as_text(data) == 'b"a" and 9 more'
 
 
-def test_a_field_is_found_by_its_name():
+def test_field_is_found_by_name():
     assert struct(PAIR, one=number(1))["one"].content == 1
     assert variant("On", since=number(3))["since"].content == 3
     with pytest.raises(KeyError):

@@ -16,7 +16,7 @@ def reader(shared_world):
     return ValueReader(machine_over(shared_world.node.ledger))
 
 
-# As the VM has values: a struct is a list of its fields, a vector of bytes a bytearray.
+# Values of the VM: a struct is a list of its fields, a vector of bytes a bytearray.
 @pytest.mark.parametrize(
     ("type_", "value", "text"),
     [
@@ -36,25 +36,25 @@ def reader(shared_world):
         ("0x2::vec_map::Entry<u8, bool>", [1, True], "Entry<u8, bool> {key: 1, value: true}"),
     ],
 )
-def test_values_of_the_machine_are_read_by_their_types(reader, type_, value, text):
+def test_values_are_read_by_type(reader, type_, value, text):
     assert as_text(reader.read(parse_type_tag(type_), value)) == text
 
 
-def test_an_enum_has_the_name_of_its_variant(world, reader):
+def test_enum_has_the_name_of_its_variant(world, reader):
     executed = world.run("start", world.counter, Address.of(6))
     counter = next(value for value in executed.output_objects if value.type == world.tag("Counter"))
     read = reader.decode(counter.type, counter.data.contents)
     assert as_text(read["status"]) == f"Status::Active {{since: {world.START_MS}}}"
 
 
-def test_what_is_read_stays_as_it_was(reader):
+def test_read_value_does_not_change_later(reader):
     values = [1, 2]
     read = reader.read(ReferenceType(VectorTag(U64), mutable=True), borrow(values))
     values.append(3)
     assert as_text(read) == "[1, 2]"
 
 
-def test_a_large_vector_is_cut(reader):
+def test_large_vector_is_truncated(reader):
     read = reader.read(VectorTag(U64), list(range(MAX_NODES + 1)))
     assert len(read.content) + read.omitted == MAX_NODES + 1
     assert len(read.content) < MAX_NODES
@@ -62,20 +62,20 @@ def test_a_large_vector_is_cut(reader):
     assert (len(read.content), read.omitted) == (32 * MAX_NODES, 200_000 - 32 * MAX_NODES)
 
 
-def test_vectors_in_a_large_vector_are_cut_too(reader):
+def test_nested_vectors_of_a_large_vector_are_truncated(reader):
     value = [[0] * 1_000 for _ in range(100)]
     read = reader.read(VectorTag(VectorTag(U64)), value)
-    assert sum(len(each.content) for each in read.content) <= MAX_NODES
+    assert sum(len(element.content) for element in read.content) <= MAX_NODES
     assert len(read.content) + read.omitted == 100
 
 
-def test_all_values_together_are_not_larger_than_the_most(shared_world, monkeypatch):
+def test_all_values_together_stay_below_the_limit(shared_world, monkeypatch):
     monkeypatch.setattr("nexus_tools.sui.localnet.trace.value_reader.MAX_NODES_TOTAL", 10)
     reader = ValueReader(machine_over(shared_world.node.ledger))
     kept = [len(reader.read(VectorTag(U64), [0] * 6).content) for _ in range(3)]
     assert kept == [6, 2, 0]
 
 
-def test_a_type_that_does_not_exist_is_refused(reader):
+def test_unknown_type_is_refused(reader):
     with pytest.raises(LinkError):
         reader.read(parse_type_tag("0x2::coin::Nothing"), [])

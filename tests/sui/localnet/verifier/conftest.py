@@ -1,4 +1,4 @@
-"""Genuine modules, and a small assembler for modules that no compiler would make."""
+"""Published modules, and a small assembler for modules that no compiler produces."""
 
 from functools import cache
 
@@ -55,7 +55,7 @@ class Assembler:
         return self.signatures.index(tokens)
 
     def module(self, code, parameters=(), returns=(), local_types=(), **changes):
-        """`code` is a list of (opcode name, operand)s or names."""
+        """Return a module; `code` is a list of (opcode name, operand)s or names."""
         mutable = ReferenceToken("u64", mutable=True)
         first = TypeParameterToken(0)
         handles = (
@@ -139,13 +139,13 @@ def assembler():
 
 @pytest.fixture
 def assemble(assembler):
-    """assemble(code, parameters, returns, locals, **tables): a module with that function."""
+    """Return assemble(code, parameters, returns, locals, **tables), which makes such a module."""
     return assembler.module
 
 
 @pytest.fixture
 def switching(assembler):
-    """switching(code, offsets, ...): as `assemble`, with one jump table for the enum."""
+    """Return switching(code, offsets, ...): like `assemble`, with one jump table for the enum."""
 
     def build(code, offsets, **signature):
         module = assembler.module(code, **signature)
@@ -165,13 +165,13 @@ def _framework():
 
 @pytest.fixture(scope="session")
 def framework():
-    """The modules of the framework by their ids."""
+    """Return the modules of the framework by their ids."""
     return _framework()
 
 
 @pytest.fixture
 def status():
-    """status(module): the status with which it is refused, or None."""
+    """Return status(module), which returns the status of its rejection, or None."""
 
     def verify(module, dependencies=None):
         try:

@@ -14,17 +14,17 @@ MUT = ReferenceToken("u64", mutable=True)
         (["BRANCH 0"], None),
     ],
 )
-def test_code_does_not_run_past_its_end(assemble, status, code, expected):
+def test_code_past_its_end_is_rejected(assemble, status, code, expected):
     assert status(assemble(code)) == expected
 
 
-def test_a_loop_has_one_entrance(assemble, status):
+def test_loop_with_two_entries_is_rejected(assemble, status):
     code = ["LD_TRUE", "BR_TRUE 4", "NOP", "NOP", "NOP", "LD_TRUE", "BR_TRUE 2", "RET"]
     assert status(assemble(code)) == "INVALID_LOOP_SPLIT"
 
 
 @pytest.mark.parametrize(("depth", "expected"), [(5, None), (6, "LOOP_MAX_DEPTH_REACHED")])
-def test_loops_are_nested_five_deep_at_most(assemble, status, depth, expected):
+def test_loops_nest_at_most_five_deep(assemble, status, depth, expected):
     code = ["NOP"] * depth
     for head in reversed(range(depth)):
         code += ["LD_TRUE", f"BR_TRUE {head}"]
@@ -42,21 +42,21 @@ def test_loops_are_nested_five_deep_at_most(assemble, status, depth, expected):
         (["LD_TRUE", "POP"] * 10_001 + ["RET"], "VALUE_STACK_PUSH_OVERFLOW"),
     ],
 )
-def test_blocks_balance_the_stack(assemble, status, code, expected):
+def test_unbalanced_block_is_rejected(assemble, status, code, expected):
     assert status(assemble(code)) == expected
 
 
-def test_a_function_has_1024_blocks_at_most(assemble, status):
+def test_function_has_at_most_1024_blocks(assemble, status):
     code = [line for start in range(1_024) for line in ("LD_TRUE", f"BR_TRUE {2 * start + 2}")]
     assert status(assemble([*code, "RET"])) == "TOO_MANY_BASIC_BLOCKS"
 
 
-def test_code_that_nothing_leads_to_is_checked_as_well(assemble, status):
+def test_unreachable_code_is_checked(assemble, status):
     assert status(assemble(["RET", "LD_TRUE", "ABORT"])) == "ABORT_TYPE_MISMATCH_ERROR"
 
 
-def test_a_function_with_very_many_borrows_is_too_complex(assemble, status):
-    """Each reference borrows from all before it, and each block makes as many again."""
+def test_function_with_too_many_borrows_is_too_complex(assemble, status):
+    """Each reference borrows from all previous ones, and each block makes as many again."""
     count = 120
     local_types = (MUT,) * count
     code = ["MUT_BORROW_LOC 0", "ST_LOC 1"]

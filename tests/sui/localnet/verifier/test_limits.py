@@ -18,25 +18,25 @@ def _nested(depth):
 
 
 @pytest.mark.parametrize(("depth", "expected"), [(255, None), (256, "TOO_MANY_TYPE_NODES")])
-def test_a_type_is_made_of_256_at_most(assembler, status, depth, expected):
+def test_type_has_at_most_256_nodes(assembler, status, depth, expected):
     assembler.signature(_nested(depth))
     assert status(assembler.module(["RET"])) == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(128, None), (129, "TOO_MANY_PARAMETERS")])
-def test_a_function_has_128_parameters_at_most(assemble, status, count, expected):
+def test_function_has_at_most_128_parameters(assemble, status, count, expected):
     assert status(assemble(["RET"], ("u8",) * count)) == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(32, None), (33, "TOO_MANY_TYPE_PARAMETERS")])
-def test_a_function_has_32_type_parameters_at_most(assemble, status, count, expected):
+def test_function_has_at_most_32_type_parameters(assemble, status, count, expected):
     module = assemble(["RET"])
     first, *others = module.function_handles
     generic = replace(first, type_parameters=(Ability.NONE,) * count)
     assert status(replace(module, function_handles=(generic, *others))) == expected
 
 
-def test_a_struct_has_32_fields_at_most(assemble, status):
+def test_struct_has_at_most_32_fields(assemble, status):
     module = assemble(["RET"])
     names = tuple(f"field_{index}" for index in range(33))
     first = len(module.identifiers)
@@ -46,12 +46,12 @@ def test_a_struct_has_32_fields_at_most(assemble, status):
     assert status(module) == "MAX_FIELD_DEFINITIONS_REACHED"
 
 
-def test_an_identifier_has_128_characters_at_most(assemble, status):
+def test_identifier_has_at_most_128_characters(assemble, status):
     module = assemble(["RET"])
     long = replace(module, identifiers=(*module.identifiers, "a" * 129))
     assert status(long) == "IDENTIFIER_TOO_LONG"
 
 
-def test_a_constant_vector_with_bad_bytes_is_refused(assemble, status):
+def test_constant_vector_with_invalid_bytes_is_rejected(assemble, status):
     module = assemble(["RET"], constants=(Constant(VectorToken("u64"), b"\x01"),))
     assert status(module) == "MALFORMED_CONSTANT_DATA"

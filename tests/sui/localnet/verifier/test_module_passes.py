@@ -1,4 +1,4 @@
-"""The passes over a module as a whole: bounds, duplication, signatures, constants and so on."""
+"""The passes over a whole module, for example bounds, duplication, signatures and constants."""
 
 import pytest
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ def plain(assemble):
 
 
 def with_row(module, table, row, index=None):
-    """The module with a row added to a table, or put in the place of another."""
+    """Return the module with a row added to a table or replaced there."""
     rows = list(getattr(module, table))
     if index is None:
         rows.append(row)
@@ -61,7 +61,7 @@ def with_row(module, table, row, index=None):
         ("struct_definitions", StructDefinition(0, (FieldDefinition(0, TypeParameterToken(0)),))),
     ],
 )
-def test_an_index_without_a_row_is_refused(plain, status, table, row):
+def test_index_without_row_is_rejected(plain, status, table, row):
     assert status(with_row(plain, table, row)) == "INDEX_OUT_OF_BOUNDS"
 
 
@@ -69,16 +69,16 @@ def test_an_index_without_a_row_is_refused(plain, status, table, row):
     "line",
     ["BRANCH 2", "MOVE_LOC 1", "CALL 3", "LD_CONST 0", "PACK 3", "VEC_LEN 77", "VARIANT_SWITCH 0"],
 )
-def test_an_operand_without_a_referent_is_refused(assemble, status, line):
+def test_operand_without_target_is_rejected(assemble, status, line):
     assert status(assemble([line, "RET"], ("u64",))) == "INDEX_OUT_OF_BOUNDS"
 
 
-def test_a_type_with_too_many_arguments_is_refused(plain, status):
+def test_type_with_too_many_arguments_is_rejected(plain, status):
     module = with_row(plain, "signatures", (DatatypeToken(1, ("u8",)),))
     assert status(module) == "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH"
 
 
-def test_a_function_without_the_type_parameter_is_refused(assemble, status):
+def test_undeclared_type_parameter_in_function_is_rejected(assemble, status):
     module = assemble(["RET"], (TypeParameterToken(0),))
     assert status(module) == "INDEX_OUT_OF_BOUNDS"
 
@@ -86,28 +86,28 @@ def test_a_function_without_the_type_parameter_is_refused(assemble, status):
 @pytest.mark.parametrize(
     "table", ["identifiers", "addresses", "signatures", "module_handles", "function_instantiations"]
 )
-def test_a_row_that_occurs_twice_is_refused(plain, status, table):
+def test_duplicate_row_is_rejected(plain, status, table):
     assert status(with_row(plain, table, getattr(plain, table)[0])) == "DUPLICATE_ELEMENT"
 
 
-def test_two_fields_with_one_name_are_refused(plain, status):
+def test_duplicate_field_name_is_rejected(plain, status):
     fields = (FieldDefinition(8, "u64"), FieldDefinition(8, "u64"))
     module = with_row(plain, "struct_definitions", StructDefinition(1, fields), 1)
     assert status(module) == "DUPLICATE_ELEMENT"
 
 
-def test_a_struct_without_fields_is_refused(assemble, status):
+def test_struct_without_fields_is_rejected(assemble, status):
     module = assemble(["RET"], field_handles=(), field_instantiations=())
     module = with_row(module, "struct_definitions", StructDefinition(1, ()), 1)
     assert status(module) == "ZERO_SIZED_STRUCT"
 
 
-def test_a_function_without_definition_is_refused(plain, status):
+def test_function_without_definition_is_rejected(plain, status):
     module = replace(plain, function_definitions=plain.function_definitions[:2])
     assert status(module) == "UNIMPLEMENTED_HANDLE"
 
 
-def test_a_type_without_definition_is_refused(plain, status):
+def test_type_without_definition_is_rejected(plain, status):
     handle = DatatypeHandle(0, 0, Ability.NONE, ())
     assert status(with_row(plain, "datatype_handles", handle)) == "UNIMPLEMENTED_HANDLE"
 
@@ -115,27 +115,27 @@ def test_a_type_without_definition_is_refused(plain, status):
 @pytest.mark.parametrize(
     "token", [VectorToken(IMM), DatatypeToken(2, (IMM,)), ReferenceToken(IMM, mutable=True)]
 )
-def test_a_reference_inside_a_type_is_refused(plain, status, token):
+def test_reference_inside_type_is_rejected(plain, status, token):
     assert status(with_row(plain, "signatures", (token,))) == "INVALID_SIGNATURE_TOKEN"
 
 
-def test_a_reference_in_a_field_is_refused(plain, status):
+def test_reference_in_field_is_rejected(plain, status):
     struct = StructDefinition(0, (FieldDefinition(8, IMM),))
     module = with_row(plain, "struct_definitions", struct, 0)
     assert status(module) == "INVALID_SIGNATURE_TOKEN"
 
 
-def test_a_type_argument_without_the_ability_is_refused(assemble, status):
+def test_type_argument_without_ability_is_rejected(assemble, status):
     code = ["MOVE_LOC 0", "CALL_GENERIC 1", "UNPACK 0", "POP", "RET"]
     assert status(assemble(code, (RESOURCE,))) == "CONSTRAINT_NOT_SATISFIED"
 
 
-def test_a_call_with_too_many_type_arguments_is_refused(assemble, status):
+def test_call_with_too_many_type_arguments_is_rejected(assemble, status):
     module = assemble(["MOVE_LOC 0", "CALL_GENERIC 2", "RET"], ("u64",), ("u64",))
     assert status(module) == "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH"
 
 
-def test_a_phantom_type_parameter_is_not_the_type_of_a_field(plain, status):
+def test_phantom_type_parameter_as_field_type_is_rejected(plain, status):
     handle = replace(
         plain.datatype_handles[2], type_parameters=(DatatypeTypeParameter(Ability.NONE, True),)
     )
@@ -144,11 +144,11 @@ def test_a_phantom_type_parameter_is_not_the_type_of_a_field(plain, status):
 
 
 @pytest.mark.parametrize("line", ["CALL 2", "PACK 2", "UNPACK 2", "IMM_BORROW_FIELD 2"])
-def test_a_generic_thing_is_not_used_by_a_plain_instruction(assemble, status, line):
+def test_plain_instruction_on_generic_definition_is_rejected(assemble, status, line):
     assert status(assemble([line, "RET"])) == "GENERIC_MEMBER_OPCODE_MISMATCH"
 
 
-def test_a_vector_is_not_packed_of_more_than_65535_values(assembler, status):
+def test_vector_pack_of_more_than_65535_values_is_rejected(assembler, status):
     pack = replace(
         assembler.instruction("VEC_PACK"),
         operand=VecOperand(assembler.signature("u64"), 0x1_0000),
@@ -170,28 +170,28 @@ def test_a_vector_is_not_packed_of_more_than_65535_values(assembler, status):
         (Constant(PAIR, bytes(16)), "INVALID_CONSTANT_TYPE"),
     ],
 )
-def test_constants_are_primitives_and_vectors_of_them(plain, status, constant, expected):
+def test_constants_are_primitives_or_vectors_of_them(plain, status, constant, expected):
     assert status(replace(plain, constants=(constant,))) == expected
 
 
-def test_a_module_is_not_its_own_friend(plain, status):
+def test_module_as_its_own_friend_is_rejected(plain, status):
     module = replace(plain, friends=(ModuleHandle(0, 0),))
     assert status(module) == "INVALID_FRIEND_DECL_WITH_SELF"
 
 
-def test_a_friend_is_at_the_same_address(plain, status):
+def test_friend_at_other_address_is_rejected(plain, status):
     module = replace(plain, addresses=(*plain.addresses, bytes(32)), friends=(ModuleHandle(1, 1),))
     expected = "INVALID_FRIEND_DECL_WITH_MODULES_OUTSIDE_ACCOUNT_ADDRESS"
     assert status(module) == expected
 
 
-def test_a_field_has_the_abilities_of_its_struct(plain, status):
+def test_field_without_abilities_of_struct_is_rejected(plain, status):
     struct = StructDefinition(1, (FieldDefinition(8, RESOURCE), FieldDefinition(9, "u64")))
     module = with_row(plain, "struct_definitions", struct, 1)
     assert status(module) == "FIELD_MISSING_TYPE_ABILITY"
 
 
-def test_the_fields_of_an_object_can_be_stored(plain, status):
+def test_object_field_without_store_is_rejected(plain, status):
     handle = replace(plain.datatype_handles[0], abilities=Ability.KEY)
     module = with_row(plain, "datatype_handles", handle, 0)
     struct = StructDefinition(0, (FieldDefinition(8, "signer"),))
@@ -199,13 +199,13 @@ def test_the_fields_of_an_object_can_be_stored(plain, status):
     assert status(module) == "FIELD_MISSING_TYPE_ABILITY"
 
 
-def test_a_struct_does_not_contain_itself(plain, status):
+def test_recursive_struct_is_rejected(plain, status):
     fields = (FieldDefinition(8, VectorToken(PAIR)), FieldDefinition(9, "u64"))
     module = with_row(plain, "struct_definitions", StructDefinition(1, fields), 1)
     assert status(module) == "RECURSIVE_DATATYPE_DEFINITION"
 
 
-def test_a_struct_and_an_enum_do_not_contain_each_other(plain, status):
+def test_mutually_recursive_struct_and_enum_are_rejected(plain, status):
     shape = plain.enum_definitions[0]
     fields = (FieldDefinition(8, DatatypeToken(3)), FieldDefinition(9, "u64"))
     first, second = shape.variants
@@ -215,7 +215,7 @@ def test_a_struct_and_an_enum_do_not_contain_each_other(plain, status):
     assert status(module) == "RECURSIVE_DATATYPE_DEFINITION"
 
 
-def test_a_function_does_not_call_itself_with_larger_and_larger_types(assembler, status):
+def test_recursion_with_growing_types_is_rejected(assembler, status):
     first = TypeParameterToken(0)
     wrapped = assembler.signature(DatatypeToken(2, (first,)))
     module = assembler.module(["RET"])
@@ -227,7 +227,7 @@ def test_a_function_does_not_call_itself_with_larger_and_larger_types(assembler,
 
 
 class TestDependencies:
-    """`n` calls `f` of the plain module, and has a Box of its."""
+    """A module `n` that calls `f` of the plain module and uses its Box."""
 
     @pytest.fixture
     def user(self, plain):
@@ -255,30 +255,30 @@ class TestDependencies:
     def verdict(self, plain, status):
         return lambda user, owner=plain: status(user, {(owner.address, owner.name): owner})
 
-    def test_what_is_declared_may_be_used(self, user, verdict):
+    def test_declared_definitions_are_usable(self, user, verdict):
         assert verdict(user) is None
 
-    def test_a_missing_module_is_refused(self, user, status):
+    def test_missing_module_is_rejected(self, user, status):
         assert status(user, {(b"", ""): None}) == "MISSING_DEPENDENCY"
 
-    def test_an_ability_that_is_not_declared_is_refused(self, user, verdict):
+    def test_undeclared_ability_is_rejected(self, user, verdict):
         handle = replace(user.datatype_handles[0], abilities=Ability.KEY)
         assert verdict(with_row(user, "datatype_handles", handle, 0)) == "TYPE_MISMATCH"
 
-    def test_a_phantom_that_is_not_declared_is_refused(self, user, verdict):
+    def test_undeclared_phantom_is_rejected(self, user, verdict):
         parameter = DatatypeTypeParameter(Ability.NONE, True)
         handle = replace(user.datatype_handles[0], type_parameters=(parameter,))
         assert verdict(with_row(user, "datatype_handles", handle, 0)) == "TYPE_MISMATCH"
 
-    def test_a_constraint_that_is_left_out_is_refused(self, user, verdict):
+    def test_omitted_constraint_is_rejected(self, user, verdict):
         handle = replace(user.function_handles[2], type_parameters=(Ability.NONE,))
         assert verdict(with_row(user, "function_handles", handle, 2)) == "TYPE_MISMATCH"
 
-    def test_another_signature_is_refused(self, user, verdict):
+    def test_other_signature_is_rejected(self, user, verdict):
         handle = replace(user.function_handles[1], returns=0)
         assert verdict(with_row(user, "function_handles", handle, 1)) == "TYPE_MISMATCH"
 
-    def test_another_name_is_refused(self, user, verdict):
+    def test_unknown_name_is_rejected(self, user, verdict):
         handle = replace(user.function_handles[1], name=9)
         assert verdict(with_row(user, "function_handles", handle, 1)) == "LOOKUP_FAILED"
 
@@ -290,7 +290,7 @@ class TestDependencies:
             (Visibility.FRIEND, (ModuleHandle(0, 1),), None),
         ],
     )
-    def test_a_function_is_called_by_whom_it_lets(
+    def test_function_visibility_is_enforced(
         self, plain, user, verdict, visibility, friends, expected
     ):
         function = replace(plain.function_definitions[0], visibility=visibility)

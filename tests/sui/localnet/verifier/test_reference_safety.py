@@ -7,7 +7,7 @@ IMM, MUT = ReferenceToken("u64", mutable=False), ReferenceToken("u64", mutable=T
 MUT_PAIR = ReferenceToken(PAIR, mutable=True)
 NUMBERS = VectorToken("u64")
 
-# What each has: the code, parameters, results, types of the other locals, and the status.
+# Each entry has the code, parameters, results, types of the other locals, and the status.
 CASES = {
     "a reference to a local is returned": (
         ["IMM_BORROW_LOC 0", "RET"],
@@ -189,7 +189,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_references_have_one_writer_and_outlive_nothing(assemble, status, name):
+def test_unsafe_references_are_rejected(assemble, status, name):
     code, parameters, returns, local_types, expected = CASES[name]
     assert status(assemble(code, parameters, returns, local_types)) == expected
 
@@ -201,7 +201,7 @@ def test_references_have_one_writer_and_outlive_nothing(assemble, status, name):
         ("VEC_MUT_BORROW", "VEC_BORROW_ELEMENT_EXISTS_MUTABLE_BORROW_ERROR"),
     ],
 )
-def test_a_vector_is_not_changed_while_an_element_is_borrowed(assembler, status, ending, expected):
+def test_vector_change_while_element_is_borrowed_is_rejected(assembler, status, ending, expected):
     numbers = assembler.signature("u64")
     code = ["COPY_LOC 0", "LD_U64 0", f"VEC_IMM_BORROW {numbers}", "MOVE_LOC 0", "LD_U64 0"]
     code += [f"{ending} {numbers}", *(["POP"] if ending == "VEC_MUT_BORROW" else []), "POP", "RET"]
@@ -209,8 +209,8 @@ def test_a_vector_is_not_changed_while_an_element_is_borrowed(assembler, status,
     assert status(module) == expected
 
 
-def test_a_borrow_in_a_loop_is_known_at_its_start(assemble, status):
-    """The second time round, the local is borrowed by what the first time left in local 1."""
+def test_borrow_in_loop_is_known_at_loop_start(assemble, status):
+    """In the second iteration, the reference in local 1 still borrows the local."""
     code = ["LD_U64 1", "ST_LOC 0", "MUT_BORROW_LOC 0", "ST_LOC 1", "LD_TRUE", "BR_TRUE 0", "RET"]
     module = assemble(code, ("u64", MUT))
     assert status(module) == "STLOC_UNSAFE_TO_DESTROY_ERROR"

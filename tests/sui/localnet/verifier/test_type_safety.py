@@ -5,7 +5,7 @@ from nexus_tools.sui.bytecode import DatatypeToken, Instruction, Opcode, Referen
 RESOURCE, PAIR, BOX, SHAPE = (DatatypeToken(handle) for handle in range(4))
 IMM, MUT = ReferenceToken("u64", mutable=False), ReferenceToken("u64", mutable=True)
 
-# What each has: the code, parameters, results, and the status.
+# Each entry has the code, parameters, results, and the status.
 REFUSED = {
     "what may not be dropped is popped": (
         ["MOVE_LOC 0", "POP", "RET"],
@@ -180,7 +180,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_an_instruction_that_meets_another_type_is_refused(assemble, status, name):
+def test_operand_of_wrong_type_is_rejected(assemble, status, name):
     code, parameters, returns, expected = REFUSED[name]
     assert status(assemble(code, parameters, returns)) == expected
 
@@ -195,19 +195,19 @@ def test_an_instruction_that_meets_another_type_is_refused(assemble, status, nam
         (ReferenceToken(SHAPE, mutable=False), (2, 3), "INDEX_OUT_OF_BOUNDS"),
     ],
 )
-def test_a_switch_is_over_a_reference_to_its_enum(switching, status, parameter, offsets, expected):
+def test_switch_requires_reference_to_its_enum(switching, status, parameter, offsets, expected):
     module = switching(["MOVE_LOC 0", "VARIANT_SWITCH 0", "RET"], offsets, parameters=(parameter,))
     assert status(module) == expected
 
 
 @pytest.mark.parametrize("pushed", ["LD_U64 1", "LD_TRUE"])
-def test_a_vector_is_packed_of_its_element_type(assembler, status, pushed):
+def test_vector_pack_requires_element_type(assembler, status, pushed):
     pack = Instruction(Opcode.VEC_PACK, VecOperand(assembler.signature("u64"), 1))
     module = assembler.module([pushed, pack, "POP", "RET"])
     assert status(module) == (None if pushed == "LD_U64 1" else "TYPE_MISMATCH")
 
 
-def test_generic_fields_have_the_types_of_the_arguments(assemble, status):
+def test_generic_field_types_use_type_arguments(assemble, status):
     code = ["LD_U64 1", "PACK_GENERIC 0", "UNPACK_GENERIC 0", "CALL_GENERIC 0", "RET"]
     assert status(assemble(code, returns=("u64",))) is None
     assert status(assemble(["LD_U8 1", *code[1:]], returns=("u64",))) == "PACK_TYPE_MISMATCH_ERROR"

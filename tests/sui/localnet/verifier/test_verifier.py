@@ -21,24 +21,24 @@ MUTANTS = 150
 
 
 @pytest.mark.parametrize("address", [MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM])
-def test_every_module_of_the_framework_is_well_formed(framework, address):
+def test_all_framework_modules_are_valid(framework, address):
     for module in framework.values():
         if module.address == address:
             verify_module(module, framework.get)
 
 
-def test_every_module_of_our_package_is_well_formed(framework):
+def test_all_own_modules_are_valid(framework):
     modules = [deserialize(file) for file in load_package().modules]
     own = {(module.address, module.name): module for module in modules}
     for module in modules:
         verify_module(module, (own | framework).get)
 
 
-def test_a_small_module_is_well_formed(assemble, status):
+def test_small_module_is_valid(assemble, status):
     assert status(assemble(["RET"])) is None
 
 
-def test_an_error_says_where_it_is(assemble, framework):
+def test_error_has_its_location(assemble, framework):
     with pytest.raises(VerificationError) as caught:
         verify_module(assemble(["LD_TRUE", "ABORT"]), framework.get)
     error = caught.value
@@ -53,12 +53,12 @@ def test_an_error_says_where_it_is(assemble, framework):
 @pytest.mark.parametrize(
     "opcode", [opcode for opcode in Opcode if opcode.name.endswith("_DEPRECATED")]
 )
-def test_global_storage_is_refused(assemble, status, opcode):
+def test_global_storage_is_rejected(assemble, status, opcode):
     module = assemble([Instruction(opcode, 0), "RET"])
     assert status(module) == "DEPRECATED_BYTECODE_FORMAT"
 
 
-def test_files_with_changed_bytes_are_refused_or_accepted_but_nothing_else(framework):
+def test_changed_files_are_rejected_or_accepted_without_other_errors(framework):
     chance = random.Random(8)
     files = [file for package in load_framework().values() for file in package.modules]
     refused = 0
@@ -73,7 +73,7 @@ def test_files_with_changed_bytes_are_refused_or_accepted_but_nothing_else(frame
     assert refused > MUTANTS // 3
 
 
-def test_swapped_instructions_are_refused_or_accepted_but_nothing_else(framework):
+def test_swapped_instructions_are_rejected_or_accepted(framework):
     chance = random.Random(9)
     modules = list(framework.values())
     refused = 0
@@ -86,7 +86,7 @@ def test_swapped_instructions_are_refused_or_accepted_but_nothing_else(framework
 
 
 def _with_other_code(chance, module):
-    """The module with one instruction replaced by one with an operand of any size."""
+    """Return the module with one instruction replaced by one with an operand of any size."""
     definitions = list(module.function_definitions)
     places = [index for index, function in enumerate(definitions) if function.code]
     if not places:
@@ -102,9 +102,7 @@ def _with_other_code(chance, module):
     return replace(module, function_definitions=tuple(definitions))
 
 
-def test_a_type_that_loses_its_abilities_is_no_longer_a_field_of_one_that_has_them(
-    framework, status
-):
+def test_type_without_ability_is_rejected_as_field(framework, status):
     module = framework[bytes(SUI_FRAMEWORK), "vec_map"]
     handles = tuple(
         replace(handle, abilities=Ability.NONE)
@@ -115,7 +113,7 @@ def test_a_type_that_loses_its_abilities_is_no_longer_a_field_of_one_that_has_th
     assert status(replace(module, datatype_handles=handles)) == "FIELD_MISSING_TYPE_ABILITY"
 
 
-def test_a_private_function_of_another_module_is_not_found(framework, status):
+def test_private_function_of_other_module_is_not_found(framework, status):
     option = framework[bytes(MOVE_STDLIB), "option"]
     hidden = tuple(
         replace(function, visibility=Visibility.PRIVATE) for function in option.function_definitions

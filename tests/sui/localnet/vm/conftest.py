@@ -1,4 +1,4 @@
-"""An assembler, so that tests can run exactly the instructions that they are about."""
+"""An assembler with which tests run exact instructions."""
 
 from types import SimpleNamespace
 
@@ -71,7 +71,7 @@ class Sketch(Assembler):
         return self.row("constants", Constant(self.token(type_), data))
 
     def datatype(self, name, abilities, phantoms, module=None):
-        """A handle; `phantoms` says for each type parameter whether it is phantom."""
+        """Return a handle; `phantoms` marks the phantom type parameters."""
         parameters = [DatatypeTypeParameter(Ability.NONE, bool(phantom)) for phantom in phantoms]
         module = self.self_handle if module is None else module
         return self.datatype_handle(module, name, Ability(abilities), parameters)
@@ -95,7 +95,7 @@ class Sketch(Assembler):
         return SimpleNamespace(handle=handle, definition=definition)
 
     def instance(self, kind, target, *type_arguments):
-        """A row of a table of instantiations: 4 functions, 11 structs, 14 fields, 18 enums."""
+        """Add a row to an instantiation table: 4 functions, 11 structs, 14 fields, 18 enums."""
         return self.instantiation(TableKind(kind).name.lower(), target, type_arguments)
 
     def field(self, struct, index):
@@ -108,13 +108,13 @@ class Sketch(Assembler):
         return self.row("variant_instantiations", VariantHandle(instance, tag))
 
     def handle(self, name, parameters=(), returns=(), type_parameters=(), module=None):
-        """The handle of a function, so that it can be called before it is defined."""
+        """Return the handle of a function, so that it can be called before it is defined."""
         module = self.self_handle if module is None else module
         constraints = map(Ability, type_parameters)
         return self.function_handle(module, name, parameters, returns, constraints)
 
     def define(self, handle, code, local_types=(), jump_tables=(), visibility=1):
-        """The definition of a function; `code` is None if it is native."""
+        """Define a function; `code` is None if it is native."""
         if code is not None:
             tables = [JumpTable(enum.definition, tuple(rows)) for enum, rows in jump_tables]
             rows = tuple(map(self.instruction, code))
@@ -123,7 +123,7 @@ class Sketch(Assembler):
         return self.row("function_definitions", row)
 
     def function(self, name, parameters, returns, code, type_parameters=(), **options):
-        """A public function; gives its handle."""
+        """Add a public function and return its handle."""
         handle = self.handle(name, parameters, returns, type_parameters)
         self.define(handle, code, **options)
         return handle
@@ -137,7 +137,7 @@ class Sketch(Assembler):
         return Instruction(Opcode[name], *operands)
 
     def package(self, storage=None, version=1, linkage=(), origins=None):
-        """A package with this module alone; `origins` are defining ids that differ."""
+        """Return a package with only this module; `origins` are defining ids that differ."""
         storage = storage or self.address
         origins = origins or {}
         module = self.build()
@@ -156,13 +156,13 @@ def assembler():
 
 @pytest.fixture
 def new_assembler():
-    """The assembler of another module."""
+    """Return the assembler of another module."""
     return Sketch
 
 
 @pytest.fixture
 def machine_of():
-    """machine_of(*packages, natives): a machine that knows these packages."""
+    """Return machine_of(*packages, natives), which makes a machine with these packages."""
 
     def make(*packages, natives=None):
         known = {package.id: package for package in packages}
@@ -173,7 +173,7 @@ def machine_of():
 
 @pytest.fixture
 def call(machine_of):
-    """call(assembler, function, *arguments, types, natives, budget): the results of a function."""
+    """Return call(assembler, function, *arguments, types, natives, budget) -> results."""
 
     def run(assembler, name, *arguments, types=(), natives=None, budget=BUDGET):
         machine = machine_of(assembler.package(), natives=natives)
@@ -186,7 +186,7 @@ def call(machine_of):
 
 @pytest.fixture
 def run(assembler, call):
-    """run(code, parameters, returns, *arguments): what a function with this code returns."""
+    """Return run(code, parameters, returns, *arguments), which runs a function with this code."""
 
     def run_code(code, parameters=(), returns=(), *arguments, local_types=(), budget=BUDGET):
         assembler.function("f", parameters, returns, code, local_types=local_types)

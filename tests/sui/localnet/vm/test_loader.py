@@ -1,4 +1,4 @@
-"""Upgraded packages: which version is called, and which ids types have."""
+"""Upgraded packages: the called versions, and the ids of types."""
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ FIRST, SECOND, USER = Address.of(0xA), Address.of(0xA2), Address.of(0xB)
 
 
 def library(new_assembler, answer, datatypes):
-    """A version of the package `a`: `answer()` gives a number."""
+    """Return a version of the package `a`, in which `answer()` returns a number."""
     assembler = new_assembler("a", FIRST)
     for name in datatypes:
         assembler.struct(name, ["u64"])
@@ -27,7 +27,7 @@ def versions(new_assembler):
 
 
 def user(new_assembler, upgraded, address=USER):
-    """A package that calls `a::answer` and is linked to a version of `a`."""
+    """Return a package that calls `a::answer` and is linked to a version of `a`."""
     assembler = new_assembler("user", address)
     module = assembler.module(FIRST, "a")
     answer = assembler.handle("answer", (), ("u64",), module=module)
@@ -42,9 +42,7 @@ def ask(machine, package):
     return machine.call(function, (), [], Context(machine.types, Meter(1000)))
 
 
-def test_the_linkage_of_the_called_package_decides_what_it_calls(
-    new_assembler, machine_of, versions
-):
+def test_linkage_of_called_package_selects_callee_version(new_assembler, machine_of, versions):
     other = Address.of(0xC)
     packages = [user(new_assembler, FIRST), user(new_assembler, SECOND, other)]
     machine = machine_of(*versions, *packages)
@@ -52,9 +50,7 @@ def test_the_linkage_of_the_called_package_decides_what_it_calls(
     assert ask(machine, other) == [2]
 
 
-def test_the_linkage_of_the_called_package_decides_for_its_dependencies_too(
-    new_assembler, machine_of, versions
-):
+def test_linkage_of_called_package_applies_to_its_dependencies(new_assembler, machine_of, versions):
     """`top` calls `user`, which was published with the first version of `a`."""
     top = new_assembler("user", Address.of(0xD))
     ask_handle = top.handle("ask", (), ("u64",), module=top.module(USER, "user"))
@@ -64,29 +60,25 @@ def test_the_linkage_of_the_called_package_decides_for_its_dependencies_too(
     assert ask(machine, Address.of(0xD)) == [2]
 
 
-def test_a_type_has_the_id_of_the_version_that_first_defined_it(machine_of, versions):
+def test_type_has_id_of_first_defining_version(machine_of, versions):
     machine = machine_of(*versions)
     tags = {datatype.tag for datatype in machine.types.datatypes(SECOND)}
     assert tags == {StructTag(FIRST, "a", "Old"), StructTag(SECOND, "a", "New")}
 
 
-def test_a_type_of_a_dependency_has_the_id_of_the_version_that_first_defined_it(
-    new_assembler, machine_of, versions
-):
+def test_dependency_type_has_id_of_first_defining_version(new_assembler, machine_of, versions):
     machine = machine_of(*versions, user(new_assembler, SECOND))
     holder = machine.types.datatype(StructTag(USER, "user", "Holder"))
     assert holder.fields == (("f0", StructTag(SECOND, "a", "New")),)
 
 
-def test_a_type_that_the_linked_version_does_not_have_is_a_link_error(
-    new_assembler, machine_of, versions
-):
+def test_type_missing_in_linked_version_raises_link_error(new_assembler, machine_of, versions):
     machine = machine_of(*versions, user(new_assembler, FIRST))
     with pytest.raises(LinkError, match="0xa has no type a::New"):
         machine.types.datatype(StructTag(USER, "user", "Holder"))
 
 
-def test_code_that_is_not_linked_to_what_it_calls_is_a_link_error(new_assembler, machine_of):
+def test_call_of_unlinked_package_raises_link_error(new_assembler, machine_of):
     assembler = new_assembler("user", USER)
     answer = assembler.handle("answer", (), (), module=assembler.module(FIRST, "a"))
     assembler.function("ask", (), (), [("CALL", answer), "RET"])
@@ -95,7 +87,7 @@ def test_code_that_is_not_linked_to_what_it_calls_is_a_link_error(new_assembler,
         ask(machine, USER)
 
 
-def test_a_function_is_asked_for_by_the_storage_id_of_its_package(machine_of, versions):
+def test_function_lookup_uses_storage_id(machine_of, versions):
     machine = machine_of(*versions)
     function = machine.types.function(SECOND, "a", "answer")
     assert (function.package, function.module) == (SECOND, (FIRST, "a"))
@@ -104,7 +96,7 @@ def test_a_function_is_asked_for_by_the_storage_id_of_its_package(machine_of, ve
     assert machine.types.function(Address.of(0xE), "a", "answer") is None
 
 
-def test_a_package_is_asked_for_once(versions):
+def test_package_is_fetched_once(versions):
     asked = []
     machine = Machine({}, lambda package: asked.append(package) or versions[0])
     for _ in range(3):
@@ -112,16 +104,16 @@ def test_a_package_is_asked_for_once(versions):
     assert asked == [FIRST]
 
 
-def test_a_package_that_is_no_module_is_a_link_error(machine_of, versions):
+def test_invalid_module_bytes_raise_link_error(machine_of, versions):
     broken = replace(versions[0], modules=(("a", b"\xa1\x1c\xeb\x0b"),))
     with pytest.raises(LinkError, match="0xa::a is malformed"):
         machine_of(broken).types.function(FIRST, "a", "answer")
 
 
-def test_a_function_whose_code_is_malformed_is_a_link_error(new_assembler, machine_of):
+def test_malformed_function_code_raises_link_error(new_assembler, machine_of):
     assembler = new_assembler("user", USER)
     assembler.function("ask", (), (), ["RET"])
-    assembler.function("fail", (), (), [("MOVE_LOC", 7), "RET"])  # it has no locals
+    assembler.function("fail", (), (), [("MOVE_LOC", 7), "RET"])  # the function has no locals
     machine = machine_of(assembler.package())
     assert ask(machine, USER) == []
     fail = machine.types.function(USER, "user", "fail")
@@ -129,9 +121,7 @@ def test_a_function_whose_code_is_malformed_is_a_link_error(new_assembler, machi
         machine.call(fail, (), [], Context(machine.types, Meter(1000)))
 
 
-def test_a_caller_that_takes_a_function_for_another_one_is_refused(
-    new_assembler, machine_of, versions
-):
+def test_call_with_wrong_signature_is_rejected(new_assembler, machine_of, versions):
     assembler = new_assembler("user", USER)
     answer = assembler.handle("answer", (), ("u8",), module=assembler.module(FIRST, "a"))
     assembler.function("ask", (), ("u8",), [("CALL", answer), "RET"])
@@ -140,7 +130,7 @@ def test_a_caller_that_takes_a_function_for_another_one_is_refused(
         ask(machine, USER)
 
 
-def test_a_private_function_of_another_module_is_not_called(new_assembler, machine_of):
+def test_private_function_of_other_module_is_not_callable(new_assembler, machine_of):
     library = new_assembler("a", FIRST)
     library.define(library.handle("answer"), ["RET"], visibility=0)
     assembler = new_assembler("user", USER)

@@ -36,16 +36,16 @@ def machine(assembler, machine_of):
         ("0xabc::m::Marked<0xabc::m::Potato>", VALUE),
     ],
 )
-def test_a_type_is_able_to_do_what_its_parts_allow(machine, type_, abilities):
+def test_type_abilities_depend_on_type_arguments(machine, type_, abilities):
     assert machine.types.abilities(parse_type_tag(type_)) == abilities
 
 
-def test_the_abilities_of_a_type_that_is_not_there_are_a_link_error(machine):
-    with pytest.raises(LinkError, match="no type"):
+def test_abilities_of_unknown_type_raise_link_error(machine):
+    with pytest.raises(LinkError, match="does not exist"):
         machine.types.abilities(StructTag(PACKAGE, "m", "Nothing"))
 
 
-def test_functions_and_datatypes_are_listed_in_the_order_of_the_module(assembler, machine_of):
+def test_functions_and_datatypes_keep_definition_order(assembler, machine_of):
     struct = assembler.struct("S", ["u8", ("vector", ("T", 0))], phantoms=(0,))
     assembler.enum("E", [["u8"], []])
     boxed = ("data", struct.handle, ("T", 0))
@@ -73,7 +73,7 @@ def version(new_assembler, number, field):
     return assembler.package()
 
 
-def test_a_published_package_can_be_called_and_taken_back(new_assembler):
+def test_unpublished_package_can_be_called_and_removed(new_assembler):
     machine = Machine({}, lambda _: None)
     machine.types.publish(version(new_assembler, 1, "u8"))
     assert answer(machine) == [1]
@@ -81,7 +81,7 @@ def test_a_published_package_can_be_called_and_taken_back(new_assembler):
     assert machine.types.function(PACKAGE, "m", "answer") is None
 
 
-def test_nothing_of_a_package_that_was_taken_back_is_used_again(new_assembler):
+def test_removed_package_is_not_used_again(new_assembler):
     machine = Machine({}, lambda _: None)
     tag = VectorTag(StructTag(PACKAGE, "m", "S"))
     machine.types.publish(version(new_assembler, 1, "u8"))
@@ -91,7 +91,7 @@ def test_nothing_of_a_package_that_was_taken_back_is_used_again(new_assembler):
     assert (answer(machine), machine.types.decode(tag, b"\1\7\0")) == ([2], [[7]])
 
 
-def test_a_call_needs_all_arguments_and_type_arguments(assembler, machine_of):
+def test_call_requires_all_arguments_and_type_arguments(assembler, machine_of):
     assembler.function("f", ("u8",), (), ["RET"], (0,))
     machine = machine_of(assembler.package())
     function = machine.types.function(PACKAGE, "m", "f")
@@ -103,7 +103,7 @@ def test_a_call_needs_all_arguments_and_type_arguments(assembler, machine_of):
         machine.call(function, (), [1], context)
 
 
-def test_the_source_of_a_function_can_be_read(assembler, machine_of):
+def test_function_source_is_readable(assembler, machine_of):
     assembler.function("f", ("u64",), ("u64",), [("COPY_LOC", 0), ("LD_U64", 2), "MUL", "RET"])
     machine = machine_of(assembler.package())
     source = machine.source(machine.types.function(PACKAGE, "m", "f"))
@@ -115,11 +115,11 @@ def test_the_source_of_a_function_can_be_read(assembler, machine_of):
     ("code", "says"),
     [
         ([("COPY_LOC", 0), ("LD_U8", 9), "SHL", "RET"], "# 2 SHL: the bits of a u64"),
-        ([("COPY_LOC", 0), ("COPY_LOC", 0), "ADD", "RET"], "# no u64"),
-        ([("COPY_LOC", 0), "CAST_U8", "CAST_U64", "RET"], "# 1 CAST_U8: no u8"),
+        ([("COPY_LOC", 0), ("COPY_LOC", 0), "ADD", "RET"], "# not a u64"),
+        ([("COPY_LOC", 0), "CAST_U8", "CAST_U64", "RET"], "# 1 CAST_U8: not a u8"),
     ],
 )
-def test_the_source_says_what_its_numbers_mean(assembler, machine_of, code, says):
+def test_function_source_explains_its_numbers(assembler, machine_of, code, says):
     assembler.function("f", ("u64",), ("u64",), code)
     machine = machine_of(assembler.package())
     assert says in machine.source(machine.types.function(PACKAGE, "m", "f"))

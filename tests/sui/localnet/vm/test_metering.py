@@ -9,7 +9,7 @@ BYTES = ("vector", "u8")
 
 @pytest.fixture
 def cost(assembler, machine_of):
-    """cost(code, parameters, *arguments): the units that a function without results uses."""
+    """Return cost(code, parameters, *arguments), which returns the units that a function uses."""
 
     def measure(code, parameters=(), *arguments, local_types=()):
         name = f"f{len(assembler.tables['function_definitions'])}"
@@ -23,16 +23,16 @@ def cost(assembler, machine_of):
     return measure
 
 
-def test_an_instruction_costs_a_unit_and_so_do_a_push_and_a_byte(cost):
+def test_instruction_push_and_byte_cost_one_unit(cost):
     """Four instructions, one push, one byte: an integer that is loaded counts one."""
     assert cost([("LD_U64", 1), "POP", "NOP", "RET"]) == 4 + 1 + 1
 
 
-def test_a_loop_costs_what_its_turns_cost(cost):
+def test_loop_cost_is_sum_of_its_iterations(cost):
     """A turn is nine instructions and six pushes.
 
-    Its bytes are 8 for each copied number, 1 for each number that is loaded or calculated, and
-    for a comparison 8 for each side and 1 for the answer.
+    Its bytes are 8 for each copied number, 1 for each number that is loaded or calculated, and for
+    a comparison 8 for each side and 1 for the answer.
     """
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 9)]
     code += [("COPY_LOC", 0), ("LD_U64", 1), "SUB", ("ST_LOC", 0), ("BRANCH", 0), "RET"]
@@ -42,8 +42,8 @@ def test_a_loop_costs_what_its_turns_cost(cost):
     assert costs[2] - costs[1] == 100 * turn
 
 
-# Pushes and bytes of what is done with a local, by `get_simple_instruction_stack_change` and
-# `abstract_memory_size` of the genuine meter.
+# Pushes and bytes of instructions on a local, by `get_simple_instruction_stack_change` and
+# `abstract_memory_size` of Sui's meter.
 @pytest.mark.parametrize(
     ("type_", "value", "size"),
     [
@@ -60,27 +60,25 @@ def test_a_loop_costs_what_its_turns_cost(cost):
         (("vector", BYTES), [bytearray(5), bytearray()], 2 + 7 + 2),
     ],
 )
-def test_a_copy_pushes_the_bytes_of_the_value_and_a_move_those_of_a_reference(
-    cost, type_, value, size
-):
+def test_copy_charges_value_bytes_and_move_charges_reference_bytes(cost, type_, value, size):
     assert cost([("COPY_LOC", 0), "POP", "RET"], (type_,), value) == 3 + 1 + size
     assert cost([("MOVE_LOC", 0), "POP", "RET"], (type_,), value) == 3 + 1 + 8
     read = [("IMM_BORROW_LOC", 0), "READ_REF", "POP", "RET"]
     assert cost(read, (type_,), value) == 4 + (1 + 8) + (1 + size)
 
 
-def test_instructions_get_dearer_in_tiers(cost):
+def test_instruction_price_rises_in_tiers(cost):
     assert cost(["NOP"] * 20_000 + ["RET"]) == 20_000 + 2
     assert cost(["NOP"] * 50_010 + ["RET"]) == 20_000 + 2 * 30_000 + 10 * 11
 
 
-def test_bytes_get_dearer_in_tiers(assembler, cost):
-    """What is pushed at once costs as much as its last byte."""
+def test_byte_price_rises_in_tiers(assembler, cost):
+    """Bytes that are pushed together all have the price of the last byte."""
     copies = [("COPY_LOC", 0), "POP", ("COPY_LOC", 0), "POP", "RET"]
     assert cost(copies, (BYTES,), bytearray(59_998)) == 5 + 2 + 60_000 + 2 * 60_000
 
 
-# The tables of `initial_cost_schedule_v5`: from how many on each costs how much.
+# The tables of `initial_cost_schedule_v5`: the start of each tier, and its price per unit.
 INSTRUCTIONS = [(0, 1), (20_000, 2), (50_000, 10), (100_000, 50), (200_000, 100)]
 STACK_BYTES = [(0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100)]
 
@@ -90,7 +88,7 @@ def price(tiers, count):
 
 
 def charged_one_by_one(turns, pushed):
-    """What the genuine meter charges for turns of a loop: each instruction for itself."""
+    """Return the units that Sui's meter charges for loop iterations, by single instructions."""
     stack = cost = 0
     for instructions, size in enumerate(pushed * turns, 1):
         stack += size
@@ -99,7 +97,7 @@ def charged_one_by_one(turns, pushed):
 
 
 @pytest.mark.parametrize("turns", [1_000, 3_000, 5_000, 8_000, 12_000, 20_000, 30_000])
-def test_a_loop_through_all_tiers_costs_what_its_instructions_cost_one_by_one(cost, turns):
+def test_loop_through_all_tiers_costs_like_single_instructions(cost, turns):
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 9)]
     code += [("COPY_LOC", 0), ("LD_U64", 1), "SUB", ("ST_LOC", 0), ("BRANCH", 0), "RET"]
     before, after = (cost(code, ("u64",), n) for n in (0, turns))
@@ -107,16 +105,16 @@ def test_a_loop_through_all_tiers_costs_what_its_instructions_cost_one_by_one(co
     # The last five instructions are dearer here: they come after the loop, and before it there.
     last = 5 * price(INSTRUCTIONS, 9 * turns) + 26 * price(STACK_BYTES, 36 * turns) + 3
     assert before == 5 + 26 + 3
-    # At each border between tiers the genuine meter charges a push as dear as its last byte.
+    # At each border between tiers, Sui's meter charges all bytes of a push like its last byte.
     assert abs(after - (expected + last)) <= 16 * (1 + 3 + 95) + 5 * 50
 
 
-def test_a_write_pushes_nothing_but_the_bytes_of_the_value(cost):
+def test_write_charges_only_value_bytes(cost):
     write = [("LD_U8", 0), ("MUT_BORROW_LOC", 0), "WRITE_REF"]
     assert cost([*write, "RET"], ("u8",), 0) == 4 + 2 + (1 + 8 + 8)
 
 
-def test_the_same_call_costs_the_same_every_time(assembler, machine_of):
+def test_same_call_always_costs_the_same(assembler, machine_of):
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 8)]
     handle = assembler.handle("f", ("u64",))
     code += [("MOVE_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "RET"]
@@ -131,26 +129,26 @@ def test_the_same_call_costs_the_same_every_time(assembler, machine_of):
     assert len(set(spent)) == 1
 
 
-def test_the_budget_is_enough_to_the_last_unit(assembler, call):
+def test_exact_budget_is_sufficient(assembler, call):
     assembler.function("f", (), (), ["NOP", "NOP", "RET"])
     assert call(assembler, "f", budget=3) == []
     with pytest.raises(OutOfGas):
         call(assembler, "f", budget=2)
 
 
-def test_a_comparison_costs_by_the_size_of_both_sides(cost):
+def test_comparison_is_charged_by_size_of_both_operands(cost):
     code = [("IMM_BORROW_LOC", 0), ("IMM_BORROW_LOC", 0), "EQ", "POP", "RET"]
     small, large = (cost(code, (BYTES,), bytearray(size)) for size in (0, 8000))
     assert small == 5 + 3 + (8 + 8) + (1 + 2 * (8 + 2))
     assert large - small == 2 * 8000
 
 
-def test_a_constant_costs_the_bytes_of_its_bcs(assembler, cost):
+def test_constant_is_charged_by_bcs_size(assembler, cost):
     constant = assembler.constant(BYTES, b"\xa0\x1f" + bytes(4000))
     assert cost([("LD_CONST", constant), "POP", "RET"]) == 3 + 1 + 4002
 
 
-def test_a_vector_grows_no_longer_than_the_budget(assembler, call):
+def test_vector_growth_is_limited_by_budget(assembler, call):
     code = [("COPY_LOC", 0), ("LD_U64", 1), ("VEC_PUSH_BACK", "u64"), ("BRANCH", 0)]
     assembler.function("f", (("&mut", NUMBERS),), (), code)
     vector = []
@@ -159,8 +157,8 @@ def test_a_vector_grows_no_longer_than_the_budget(assembler, call):
     assert 900 < len(vector) <= 1000  # a turn: 4 instructions, 2 pushes, 9 bytes
 
 
-def test_copying_in_a_loop_ends_with_the_budget(assembler, call):
-    """Each turn copies 80 000 numbers, 640 000 bytes: the first is too much."""
+def test_copying_in_a_loop_is_limited_by_budget(assembler, call):
+    """Each iteration copies 80 000 numbers, 640 000 bytes, so the first exceeds the budget."""
     code = [("COPY_LOC", 0), "POP", ("BRANCH", 0)]
     assembler.function("f", (NUMBERS,), (), code)
     with pytest.raises(OutOfGas):
@@ -178,17 +176,17 @@ def test_copying_in_a_loop_ends_with_the_budget(assembler, call):
         (200_001, 20_000 + 60_000 + 500_000 + 5_000_000 + 100, 100, 9_799_999),
     ],
 )
-def test_instructions_have_the_prices_of_their_tiers(amount, cost, price, room):
+def test_instructions_have_prices_of_their_tiers(amount, cost, price, room):
     tiers = INSTRUCTION_TIERS
     assert (tiers.cost(amount), tiers.price(amount), tiers.room(amount)) == (cost, price, room)
 
 
-def test_the_last_tier_has_no_end():
+def test_last_tier_is_unlimited():
     assert STACK_BYTE_TIERS.price(10**12) == 1_000
     assert STACK_BYTE_TIERS.room(10**12) > 10**12
 
 
-def test_what_is_spent_can_be_asked_for_at_any_time():
+def test_spent_is_available_at_any_time():
     meter = Meter(10**6)
     seen = []
     for size in (8, 200, 5_000):
@@ -199,7 +197,7 @@ def test_what_is_spent_can_be_asked_for_at_any_time():
     assert meter.spent == seen[-1] + 1_000
 
 
-def test_a_meter_that_was_exhausted_has_nothing_left():
+def test_exhausted_meter_has_no_budget_left():
     meter = Meter(10**6)
     meter.exhaust()
     with pytest.raises(OutOfGas):

@@ -20,7 +20,7 @@ REFERENCE = ("&", "u64")
 
 
 class Observer:
-    """Writes down what it hears."""
+    """An observer that records its calls."""
 
     def __init__(self):
         self.heard = []
@@ -46,7 +46,7 @@ def observer():
 
 @pytest.fixture
 def observed(assembler, observer):
-    """observed(function, *arguments): what the observer heard of a call."""
+    """Return observed(function, *arguments), which returns the observer's records of a call."""
 
     def run(name, *arguments, types=(), natives=None):
         package = assembler.package()
@@ -60,7 +60,7 @@ def observed(assembler, observer):
     return run
 
 
-def test_calls_are_heard_of_with_arguments_and_results(assembler, observed):
+def test_observer_receives_arguments_and_results(assembler, observed):
     double = assembler.function(
         "double", ("u64",), ("u64",), [("COPY_LOC", 0), ("MOVE_LOC", 0), "ADD", "RET"]
     )
@@ -77,17 +77,17 @@ def test_calls_are_heard_of_with_arguments_and_results(assembler, observed):
     assert observed.results == [12]
 
 
-def test_a_function_that_calls_itself_is_heard_of_each_time(assembler, observed):
+def test_observer_receives_each_recursive_call(assembler, observed):
     handle = assembler.handle("descend", ("u64",))
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 8)]
     code += [("MOVE_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "RET"]
     assembler.define(handle, code)
     heard = observed("descend", 1024)
-    assert [each[2] for each in heard[:1025]] == [[number] for number in range(1024, -1, -1)]
+    assert [record[2] for record in heard[:1025]] == [[number] for number in range(1024, -1, -1)]
     assert heard[1025:] == [("leave", [])] * 1025
 
 
-def test_a_thousand_functions_call_each_other(assembler, observed):
+def test_thousand_functions_call_each_other(assembler, observed):
     handles = [assembler.handle(f"f{number}") for number in range(1025)]
     for handle, following in pairwise(handles):
         assembler.define(handle, [("CALL", following), "RET"])
@@ -95,7 +95,7 @@ def test_a_thousand_functions_call_each_other(assembler, observed):
     assert len(observed("f0")) == 2 * 1025
 
 
-def test_references_and_several_results_are_values_again(assembler, observed):
+def test_observer_receives_references_and_several_results(assembler, observed):
     swap = assembler.function(
         "swap", (REFERENCE, "u8"), ("u8", REFERENCE), [("MOVE_LOC", 1), ("MOVE_LOC", 0), "RET"]
     )
@@ -110,12 +110,12 @@ def test_references_and_several_results_are_values_again(assembler, observed):
     assert observed.results == [9, 5]
 
 
-def test_a_reference_that_is_the_only_result_is_one(assembler, observed):
+def test_observer_receives_single_reference_result(assembler, observed):
     assembler.function("same", (REFERENCE,), (REFERENCE,), [("MOVE_LOC", 0), "RET"])
     assert observed("same", borrow(5)) == [("enter", "same", [5]), ("leave", [5])]
 
 
-def test_types_are_those_of_the_type_arguments(assembler, observed, observer):
+def test_observed_types_have_type_arguments_applied(assembler, observed, observer):
     assembler.function(
         "same", (("T", 0),), (("T", 0),), [("MOVE_LOC", 0), "RET"], type_parameters=(3,)
     )
@@ -126,14 +126,14 @@ def test_types_are_those_of_the_type_arguments(assembler, observed, observer):
     assert (callee.type_arguments, callee.parameters, callee.returns) == ((U8,), (U8,), (U8,))
 
 
-def test_natives_are_heard_of_too(assembler, observed):
+def test_observer_receives_native_calls(assembler, observed):
     native = assembler.function("native", ("u64",), ("u64",), None)
     assembler.function("outer", (), ("u64",), [("LD_U64", 4), ("CALL", native), "RET"])
     natives = {(PACKAGE, "m", "native"): lambda _context, _types, value: value + 1}
     assert observed("outer", natives=natives)[1:3] == [("enter", "native", [4]), ("leave", [5])]
 
 
-def test_a_failure_is_heard_of_from_the_inside_to_the_outside(assembler, observed, observer):
+def test_observer_receives_failure_from_inside_out(assembler, observed, observer):
     native = assembler.function("native", (), (), None)
     assembler.function("outer", (), (), [("CALL", native), "RET"])
 
@@ -150,7 +150,7 @@ def test_a_failure_is_heard_of_from_the_inside_to_the_outside(assembler, observe
     ]
 
 
-def test_a_machine_without_an_observer_is_any_other(assembler):
+def test_machine_without_observer_runs_normally(assembler):
     assembler.function("one", (), ("u64",), [("LD_U64", 1), "RET"])
     package = assembler.package()
     machine = ObservedMachine({}, {package.id: package}.get)

@@ -10,7 +10,7 @@ PACKAGE = Address.of(0xABC)
 
 @pytest.fixture
 def machine(assembler, machine_of):
-    """Knows `m::Point { u8, u64 }`, `m::Box<T> { vector<T> }` and `m::Shape`, an enum."""
+    """Return a machine with `m::Point { u8, u64 }`, `m::Box<T> { vector<T> }`, `m::Shape`."""
     assembler.struct("Point", ["u8", "u64"])
     assembler.struct("Box", [("vector", ("T", 0))], phantoms=(0,))
     assembler.enum("Shape", [[], ["u16", ("vector", "u8")]])
@@ -38,13 +38,13 @@ def machine(assembler, machine_of):
         ("0xabc::m::Shape", Variant(1, [258, bytearray(b"x")]), "0102010178"),
     ],
 )
-def test_values_and_their_bytes_are_those_of_bcs(machine, type_, value, data):
+def test_encoding_matches_bcs(machine, type_, value, data):
     tag = parse_type_tag(type_)
     assert machine.types.encode(tag, value).hex() == data
     assert machine.types.decode(tag, bytes.fromhex(data)) == value
 
 
-def test_bytes_are_read_into_a_bytearray_that_is_not_shared(machine):
+def test_decoded_bytearray_is_not_shared(machine):
     tag, data = VectorTag(Primitive.U8), b"\x01a"
     one, other = machine.types.decode(tag, data), machine.types.decode(tag, data)
     assert type(one) is bytearray
@@ -65,7 +65,7 @@ def test_bytes_are_read_into_a_bytearray_that_is_not_shared(machine):
         ("address", "00" * 31),
     ],
 )
-def test_bytes_that_are_no_value_of_the_type_are_refused(machine, type_, data):
+def test_decode_rejects_invalid_bytes(machine, type_, data):
     with pytest.raises(BcsError):
         machine.types.decode(parse_type_tag(type_), bytes.fromhex(data))
 
@@ -73,7 +73,7 @@ def test_bytes_that_are_no_value_of_the_type_are_refused(machine, type_, data):
 @pytest.mark.parametrize(
     "type_", ["0xabc::m::Nothing", "0xabc::n::Point", "0xdef::m::Point", "0xabc::m::Box"]
 )
-def test_a_type_that_is_not_there_is_a_link_error(machine, type_):
+def test_unknown_type_raises_link_error(machine, type_):
     with pytest.raises(LinkError):
         machine.types.decode(parse_type_tag(type_), b"")
 
@@ -85,17 +85,17 @@ def nested(levels):
     return tag
 
 
-def test_values_may_be_128_deep(machine):
+def test_values_may_be_nested_128_deep(machine):
     assert machine.types.decode(nested(127), b"\x00") == []
 
 
-def test_values_that_are_nested_deeper_are_refused(machine):
+def test_deeper_values_are_rejected(machine):
     with pytest.raises(PrimitiveError) as caught:
         machine.types.decode(nested(128), b"\x00")
     assert caught.value.kind == ErrorKind.VM_MAX_VALUE_DEPTH_REACHED
 
 
-def test_a_struct_that_contains_itself_is_refused(new_assembler, machine_of):
+def test_recursive_struct_is_rejected(new_assembler, machine_of):
     assembler = new_assembler()
     assembler.struct("Loop", [("vector", ("data", 0))])
     machine = machine_of(assembler.package())
@@ -103,8 +103,8 @@ def test_a_struct_that_contains_itself_is_refused(new_assembler, machine_of):
         machine.types.decode(StructTag(PACKAGE, "m", "Loop"), b"\x00")
 
 
-def test_a_function_that_packs_a_value_too_deep_fails(new_assembler, call):
-    """Box<Box<...>> with 70 boxes is 140 deep, because each box holds a vector."""
+def test_packing_too_deep_value_fails(new_assembler, call):
+    """Box<Box<...>> with 70 boxes is 140 deep, because each box contains a vector."""
     assembler = new_assembler()
     box = assembler.struct("Box", [("vector", ("T", 0))], phantoms=(0,))
 
@@ -123,8 +123,8 @@ def test_a_function_that_packs_a_value_too_deep_fails(new_assembler, call):
         call(assembler, "pack70")
 
 
-def test_a_struct_without_any_field_is_refused(new_assembler, machine_of):
-    """Its values would take no bytes, and a vector of them any length."""
+def test_struct_without_fields_is_rejected(new_assembler, machine_of):
+    """Its values would have no bytes, so a vector of them could have any length."""
     assembler = new_assembler()
     assembler.struct("Nothing", [])
     machine = machine_of(assembler.package())

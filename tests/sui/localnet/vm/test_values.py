@@ -1,7 +1,7 @@
 from nexus_tools.sui.localnet.vm import Reference, Variant, borrow, copy_value
 
 
-def test_a_copy_is_equal_and_shares_no_container():
+def test_copy_is_equal_and_shares_no_container():
     value = [1, [bytearray(b"a"), []], Variant(1, [[2]]), True, bytes(32)]
     copied = copy_value(value)
     assert copied == value
@@ -10,14 +10,14 @@ def test_a_copy_is_equal_and_shares_no_container():
     assert value == [1, [bytearray(b"a"), []], Variant(1, [[2]]), True, bytes(32)]
 
 
-def test_a_reference_reads_and_writes_its_target():
+def test_reference_reads_and_writes_its_target():
     container = [1, 2]
     reference = Reference(container, 1)
     reference.write(reference.read() + 5)
     assert container == [1, 7]
 
 
-def test_a_value_that_stands_alone_can_be_borrowed():
+def test_single_value_can_be_borrowed():
     reference = borrow(5)
     reference.write(6)
     assert reference.read() == 6

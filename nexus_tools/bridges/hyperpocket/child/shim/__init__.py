@@ -1,4 +1,7 @@
-"""What modules of tools import from `hyperpocket`, for interpreters that do not have it."""
+"""A replacement of the `hyperpocket` package for interpreters that do not have it.
+
+`install` registers its modules; `tool.py` holds the base classes that authors use.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _FUNCTION = {
 }
 _AUTH = {"AuthProvider": provider.AuthProvider}
 
-# The modules by the paths that authors write; where the package once had others, by those too.
+# The modules by the paths that authors import, including paths of earlier versions.
 _MODULES: dict[str, dict[str, Any]] = {
     "hyperpocket": {"Pocket": Pocket},
     "hyperpocket.auth": _AUTH,
@@ -40,7 +43,7 @@ _MODULES: dict[str, dict[str, Any]] = {
 
 
 def install() -> None:
-    """Let `import hyperpocket` and what is below it find these modules."""
+    """Register these modules, so that `import hyperpocket` finds them."""
     for path, names in _MODULES.items():
         module = ModuleType(path)
         module.__path__ = []

@@ -1,4 +1,4 @@
-"""`FunctionTool`: a function as a tool, its arguments described by its annotations."""
+"""`FunctionTool`: a function as a tool, whose annotations describe its arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nexus_tools.bridges.hyperpocket.child.shim.tool import Tool, ToolAuth
 
 
 class FunctionTool(Tool):
-    """A tool whose work is done by `func`, or by `afunc` if that is async."""
+    """A tool that calls `func`, or `afunc` for an asynchronous function."""
 
     func: Callable[..., Any] | None = None
     afunc: Callable[..., Coroutine[Any, Any, Any]] | None = None
@@ -23,11 +23,11 @@ class FunctionTool(Tool):
         return self.func(**kwargs["body"])
 
     async def ainvoke(self, **kwargs: Any) -> Any:
-        """Call the async function with the names in `body`."""
+        """Call the asynchronous function with the names in `body`."""
         return self.invoke(**kwargs) if self.afunc is None else await self.afunc(**kwargs["body"])
 
     @classmethod
-    def from_func(  # noqa: PLR0917 - the signature is given
+    def from_func(  # noqa: PLR0917 - the signature of the package
         cls,
         func: Any,
         afunc: Any = None,
@@ -38,15 +38,15 @@ class FunctionTool(Tool):
         tool_vars: dict[str, str] | None = None,
         keep_structured_arguments: bool = False,
     ) -> FunctionTool:
-        """The tool for a function; one that is a tool already gets the variables."""
-        for given in (func, afunc):
-            if isinstance(given, FunctionTool):
-                given.override_tool_variables(tool_vars or {})
-                return given
+        """Return the tool for a function; an existing tool receives the variables."""
+        for candidate in (func, afunc):
+            if isinstance(candidate, FunctionTool):
+                candidate.override_tool_variables(tool_vars or {})
+                return candidate
         function = func or afunc
         if not callable(function):
-            message = "FunctionTool can only be made of a function"
-            raise ValueError(message)  # noqa: TRY004 - what the package raises
+            message = "FunctionTool requires a function"
+            raise ValueError(message)  # noqa: TRY004 - the package raises this class
         return cls(
             name=name or function.__name__,
             description=description or inspect.getdoc(function) or name or function.__name__,
@@ -62,7 +62,7 @@ class FunctionTool(Tool):
     def from_dock(
         cls, dock: list[Callable[..., Any]], tool_vars: dict[str, str] | None = None
     ) -> list[FunctionTool]:
-        """The tools for functions, which may have `__model__`, `__auth__` and `__vars__`."""
+        """Return the tools for functions; `__model__`, `__auth__`, and `__vars__` describe them."""
         return [cls._of_dock(function, tool_vars or {}) for function in dock]
 
     @classmethod
@@ -86,7 +86,7 @@ def function_tool(
     auth_handler: str | None = None,
     tool_vars: dict[str, str] | None = None,
 ) -> Any:
-    """Make the decorated function a `FunctionTool`; with or without arguments in parentheses."""
+    """Make the decorated function a `FunctionTool`; works with and without parentheses."""
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
         auth = None

@@ -19,7 +19,11 @@ _NAMES = (
 class _Provider(Enum):
     @classmethod
     def get_auth_provider(cls, auth_provider_name: str) -> _Provider:
-        """The provider of a name, in any case; `ValueError` if there is none."""
+        """Return the provider of a name in any case.
+
+        Raises:
+            ValueError: if the name is unknown.
+        """
         return cls(auth_provider_name.lower())
 
 

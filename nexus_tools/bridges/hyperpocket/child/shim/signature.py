@@ -1,4 +1,4 @@
-"""A function's parameters as a pydantic model, with the descriptions of its docstring."""
+"""The conversion of a function's parameters to a pydantic model, described by its docstring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def model_of(function: Callable[..., Any]) -> type[BaseModel]:
-    """The model of a function's named parameters; `TypeError` if one has no annotation."""
+    """Return the model of a function's named parameters.
+
+    Raises:
+        TypeError: if a parameter has no annotation.
+    """
     hints = typing.get_type_hints(function, include_extras=True)
     descriptions = _descriptions(function)
     fields: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""`Tool`, `ToolAuth` and `ToolRequest`, as their documentation has them."""
+"""`Tool`, `ToolAuth`, and `ToolRequest`, as Hyperpocket's documentation describes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToolAuth(BaseModel):
 
 
 class Tool(BaseModel, ABC):
-    """What authors derive their tools from: `invoke` or `ainvoke` does the work."""
+    """The base class of authors' tools; a subclass implements `invoke` or `ainvoke`."""
 
     name: str
     description: str
@@ -33,15 +33,15 @@ class Tool(BaseModel, ABC):
 
     @abstractmethod
     def invoke(self, **kwargs: Any) -> Any:
-        """Do the work with `body`, `envs`, `thread_id` and `profile`."""
+        """Run the tool with `body`, `envs`, `thread_id`, and `profile`."""
 
     async def ainvoke(self, **kwargs: Any) -> Any:
-        """Do the work, for tools that wait for others; the others do it at once."""
+        """Run the tool asynchronously; the default calls `invoke`."""
         return self.invoke(**kwargs)
 
     @property
     def tool_vars(self) -> dict[str, str]:
-        """The tool's variables, those of its user before its own."""
+        """The tool's variables; those set by its user override the defaults."""
         return {**self.default_tool_vars, **self.overridden_tool_vars}
 
     def override_tool_variables(self, override_vars: dict[str, str]) -> Tool:
@@ -50,7 +50,7 @@ class Tool(BaseModel, ABC):
         return self
 
     def schema_model(self, use_profile: bool = False) -> type[BaseModel]:
-        """A model of the arguments: of a body, a thread and a profile if `use_profile`."""
+        """Return a model of the arguments; with `use_profile`, of body, thread, and profile."""
         schema = self.argument_json_schema or {"type": "object", "properties": {}}
         if not use_profile:
             names = schema.get("properties", {})
@@ -63,11 +63,11 @@ class Tool(BaseModel, ABC):
         )
 
     def with_postprocessing(self, postprocessing: Callable[..., Any]) -> Tool:
-        """Have the result go through a function."""
+        """Apply a function to the result."""
         return self.with_postprocessings([postprocessing])
 
     def with_postprocessings(self, postprocessings: list[Callable[..., Any]]) -> Tool:
-        """Have the result go through functions, one after the other."""
+        """Apply functions to the result, one after the other."""
         self.postprocessings = [*(self.postprocessings or []), *postprocessings]
         return self
 
@@ -76,7 +76,7 @@ class Tool(BaseModel, ABC):
 
 
 class ToolRequest:
-    """Where a packaged tool is: what `Pocket` made such a tool of."""
+    """The location of a packaged tool, from which `Pocket` created the tool."""
 
     def __init__(self, tool_source: str, tool_vars: dict[str, str] | None = None) -> None:
         self.tool_source = tool_source
@@ -84,12 +84,12 @@ class ToolRequest:
 
 
 def from_local(path: str, tool_vars: dict[str, str] | None = None) -> ToolRequest:
-    """The request for a packaged tool in a folder."""
+    """Return the request for a packaged tool in a folder."""
     return ToolRequest(str(path), tool_vars)
 
 
 def from_git(
     repository: str, ref: str = "main", rel_path: str = "", tool_vars: dict[str, str] | None = None
 ) -> ToolRequest:
-    """The request for a packaged tool in a repository."""
+    """Return the request for a packaged tool in a repository."""
     return ToolRequest(f"{repository}/tree/{ref}/{rel_path}".rstrip("/"), tool_vars)

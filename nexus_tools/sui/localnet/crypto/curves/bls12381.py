@@ -1,8 +1,8 @@
 """BLS12-381: its scalars, the groups G1 and G2 with their pairing, and signatures.
 
-The arithmetic is that of arkworks, by `py_arkworks_bls12381`, which is imported when a point is
-first used. The bytes are read as strictly as blst does it, which Sui uses. A signature by BLS is a
-point of one group, its key one of the other. Sources: the IETF's draft on pairing-friendly curves,
+The arithmetic is from arkworks, by `py_arkworks_bls12381`, which is imported when a point is first
+used. The bytes are parsed as strictly as in blst, which Sui uses. A BLS signature is a point of one
+group, and its key is a point of the other. Sources: the IETF's draft on pairing-friendly curves,
 section 4.2.1, and appendix C for the format of Zcash; RFC 9380 for hashing to points; the IETF's
 draft on BLS signatures, sections 2.5 and 2.7, with the suites `BLS_SIG_…_NUL_`.
 """
@@ -25,38 +25,38 @@ SCALAR_BYTES = 32
 
 
 class Scalars:
-    """The numbers modulo the order of the groups, as 32 big-endian bytes."""
+    """The integers modulo the order of the groups, as 32 big-endian bytes."""
 
     def decode(self, data: bytes) -> int:
-        """The scalar that a number of 32 bytes is, modulo the order. Raises `InvalidElement`."""
+        """Return the scalar of 32 bytes, modulo the order. Raises `InvalidElement`."""
         if len(data) != SCALAR_BYTES:
             raise InvalidElement
         return int.from_bytes(data, "big") % ORDER
 
     def validate(self, data: bytes) -> int:
-        """The scalar, which has to be less than the order. Raises `InvalidElement`."""
+        """Return the scalar, which must be less than the order. Raises `InvalidElement`."""
         if int.from_bytes(data, "big") >= ORDER:
             raise InvalidElement
         return self.decode(data)
 
     def encode(self, element: int) -> bytes:
-        """A scalar as bytes."""
+        """Return a scalar as bytes."""
         return element.to_bytes(SCALAR_BYTES, "big")
 
     def add(self, first: int, second: int) -> int:
-        """The sum of two scalars."""
+        """Return the sum of two scalars."""
         return (first + second) % ORDER
 
     def subtract(self, first: int, second: int) -> int:
-        """The difference of two scalars."""
+        """Return the difference of two scalars."""
         return (first - second) % ORDER
 
     def multiply(self, element: int, scalar: int) -> int:
-        """The product of two scalars."""
+        """Return the product of two scalars."""
         return element * scalar % ORDER
 
     def invert(self, scalar: int) -> int:
-        """What gives one, multiplied by a scalar. Raises `InvalidElement` for zero."""
+        """Return the multiplicative inverse of a scalar. Raises `InvalidElement` for zero."""
         if not scalar:
             raise InvalidElement
         return pow(scalar, -1, ORDER)
@@ -65,27 +65,27 @@ class Scalars:
 SCALARS = Scalars()
 
 
-# The highest bits of the first byte, which are free: a number below the prime takes 381 bits of
-# 384. `_LARGER` says which of y and -y is meant of a point that is only its x.
+# Flags in the highest bits of the first byte, which are free because a number below the prime has
+# 381 bits of 384. `_LARGER` selects y or -y for a point that is encoded as x only.
 _COMPRESSED, _INFINITY, _LARGER = 0x80, 0x40, 0x20
 _FLAGS = _COMPRESSED | _INFINITY | _LARGER
 
 
 class Point(Protocol):
-    """A point of G1 or G2, or one of the curve outside of them, as the library has it."""
+    """A point of the curve of G1 or G2, in the representation of the library."""
 
     def __add__(self, other: Self, /) -> Self: ...
     def __sub__(self, other: Self, /) -> Self: ...
     def __neg__(self) -> Self: ...
     def __mul__(self, scalar: Any, /) -> Self: ...
     def is_in_subgroup(self) -> bool:
-        """Whether this is a point of the group."""
+        """Return whether this is a point of the group."""
 
     def to_compressed_bytes(self) -> bytes:
-        """The coordinate x, with flags."""
+        """Return the coordinate x, with flags."""
 
     def to_xy_bytes_be(self) -> bytes:
-        """Both coordinates, the coefficient of 1 before that of u."""
+        """Return both coordinates, with the coefficient of 1 before that of u."""
 
 
 def _library() -> Any:
@@ -95,20 +95,20 @@ def _library() -> Any:
 
 
 class PointGroup(Struct, frozen=True):
-    """G1 or G2, whose points have coordinates in an extension of this degree of the field."""
+    """G1 or G2; `degree` is that of the extension field of a point's coordinates."""
 
     name: str
     degree: int
 
     @property
     def size(self) -> int:
-        """The bytes of a compressed point."""
+        """The size of a compressed point in bytes."""
         return self.degree * NUMBER_BYTES
 
     def decode(self, data: bytes) -> Point:
-        """A compressed point of the curve. Raises `InvalidElement`.
+        """Return a compressed point of the curve. Raises `InvalidElement`.
 
-        Whether it is in the group is not looked at.
+        This does not check whether the point is in the group.
         """
         flags = data[0] & _FLAGS if len(data) == self.size else 0
         if not flags & _COMPRESSED:
@@ -116,15 +116,15 @@ class PointGroup(Struct, frozen=True):
         if flags & _INFINITY:
             return self._infinity(data, _COMPRESSED | _INFINITY)
         if not any(data[1:]) and not data[0] & ~_FLAGS:
-            raise InvalidElement  # x is zero: points of G1's curve, but of no use
+            raise InvalidElement  # x is zero: such points are on G1's curve, but not in the group
         return self._read("from_compressed_bytes_unchecked", data)
 
     def validate(self, data: bytes) -> Point:
-        """A compressed point of the group. Raises `InvalidElement`."""
+        """Return a compressed point of the group. Raises `InvalidElement`."""
         return self._in_group(self.decode(data))
 
     def decode_uncompressed(self, data: bytes) -> Point:
-        """A point of the curve, by both of its coordinates. Raises `InvalidElement`."""
+        """Return a point of the curve from both coordinates. Raises `InvalidElement`."""
         if len(data) != 2 * self.size or data[0] & (_COMPRESSED | _LARGER):
             raise InvalidElement
         if data[0] & _INFINITY:
@@ -134,54 +134,54 @@ class PointGroup(Struct, frozen=True):
         return self._read("from_xy_bytes_unchecked_be", self._swapped(data))
 
     def validate_uncompressed(self, data: bytes) -> Point:
-        """A point of the group, by both of its coordinates. Raises `InvalidElement`."""
+        """Return a point of the group from both coordinates. Raises `InvalidElement`."""
         return self._in_group(self.decode_uncompressed(data))
 
     def encode(self, element: Point) -> bytes:
-        """A point, compressed."""
+        """Return a compressed point."""
         return element.to_compressed_bytes()
 
     def encode_uncompressed(self, element: Point) -> bytes:
-        """A point, by both of its coordinates."""
+        """Return both coordinates of a point."""
         if self.is_identity(element):
             return bytes([_INFINITY]) + bytes(2 * self.size - 1)
         return self._swapped(element.to_xy_bytes_be())
 
     def add(self, first: Point, second: Point) -> Point:
-        """The sum of two points."""
+        """Return the sum of two points."""
         return first + second
 
     def subtract(self, first: Point, second: Point) -> Point:
-        """The difference of two points."""
+        """Return the difference of two points."""
         return first - second
 
     def multiply(self, element: Point, scalar: int) -> Point:
-        """A point added to itself `scalar` times."""
+        """Return a point multiplied by a scalar."""
         product: Point = element * _library().Scalar(scalar)
         return product
 
     def sum(self, points: Sequence[Point]) -> Point:
-        """The sum of points."""
+        """Return the sum of points."""
         total: Point = sum(points, start=self._points().identity())
         return total
 
     def combine(self, scalars: Sequence[int], points: Sequence[Point]) -> Point:
-        """The sum of points, each multiplied by its scalar."""
+        """Return the sum of points, each multiplied by its scalar."""
         numbers = [_library().Scalar(scalar) for scalar in scalars]
-        combined: Point = self._points().multiexp_unchecked(list(points), numbers)
-        return combined
+        point: Point = self._points().multiexp_unchecked(list(points), numbers)
+        return point
 
     def generator(self) -> Point:
-        """The point that all others are multiples of."""
+        """Return the generator of the group."""
         point: Point = self._points()()
         return point
 
     def is_identity(self, point: Point) -> bool:
-        """Whether this is the point at infinity."""
+        """Return whether this is the point at infinity."""
         return bool(point == self._points().identity())
 
     def hash_to(self, message: bytes) -> Point:
-        """A point that nobody knows the logarithm of, as signatures by BLS have it (RFC 9380)."""
+        """Hash a message to a point, as BLS signatures do (RFC 9380)."""
         domain = f"BLS_SIG_BLS12381{self.name}_XMD:SHA-256_SSWU_RO_NUL_"
         point: Point = self._points().hash_to_curve(message, domain.encode())
         return point
@@ -208,14 +208,18 @@ class PointGroup(Struct, frozen=True):
         return point
 
     def _swapped(self, data: bytes) -> bytes:
-        """Both coordinates with their coefficients the other way round: the library's are.
+        """Return both coordinates with their coefficients in reverse order, as in the library.
 
-        Of a point of G2 the library has x0, x1, y0, y1, with x = x0 + x1·u, and Zcash x1, x0, y1,
+        For a point of G2 the library uses x0, x1, y0, y1, with x = x0 + x1·u, and Zcash x1, x0, y1,
         y0.
         """
-        numbers = [data[at : at + NUMBER_BYTES] for at in range(0, len(data), NUMBER_BYTES)]
+        numbers = [
+            data[start : start + NUMBER_BYTES] for start in range(0, len(data), NUMBER_BYTES)
+        ]
         ends = range(self.degree, len(numbers) + 1, self.degree)
-        return b"".join(one for end in ends for one in reversed(numbers[end - self.degree : end]))
+        return b"".join(
+            number for end in ends for number in reversed(numbers[end - self.degree : end])
+        )
 
 
 G1 = PointGroup("G1", 1)
@@ -223,43 +227,43 @@ G2 = PointGroup("G2", 2)
 
 
 def pairing(pairs: Sequence[tuple[Point, Point]]) -> bytes:
-    """The product of pairings of a point of G1 with one of G2, as arkworks writes it.
+    """Return the product of pairings of points of G1 with points of G2, encoded as in arkworks.
 
-    That is the twelve coefficients in Fp, each as 48 little-endian bytes.
+    The encoding has the twelve coefficients in Fp, each as 48 little-endian bytes.
     """
     first, second = zip(*pairs, strict=True)
     return bytes.fromhex(str(_library().GT.multi_pairing(list(first), list(second))))
 
 
 def is_pairing_one(pairs: Sequence[tuple[Point, Point]]) -> bool:
-    """Whether the product of pairings of a point of G1 with one of G2 is one."""
+    """Return whether the product of pairings of points of G1 with points of G2 is one."""
     first, second = zip(*pairs, strict=True)
     return bool(_library().GT.pairing_check(list(first), list(second)))
 
 
 def verifies_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether a signature in G1 is that of a key in G2. Whatever is malformed is not."""
+    """Return whether a signature in G1 is by a key in G2; a malformed input is not valid."""
     try:
-        public, signed = _public_key(G2, key), _in_group(G1, signature)
+        public_point, signature_point = _public_key(G2, key), _in_group(G1, signature)
     except InvalidElement:
         return False
     # e(hash, key) = e(signature, generator) holds if the signature is the hash times the secret
-    # number by which the key is a multiple of the generator. Written as
-    # e(hash, key) · e(-signature, generator) = 1, it takes one final exponentiation instead of two.
-    return is_pairing_one([(G1.hash_to(message), public), (-signed, G2.generator())])
+    # number, and the key is the generator times the same number. The form
+    # e(hash, key) · e(-signature, generator) = 1 needs one final exponentiation instead of two.
+    return is_pairing_one([(G1.hash_to(message), public_point), (-signature_point, G2.generator())])
 
 
 def verifies_min_pk(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether a signature in G2 is that of a key in G1. Whatever is malformed is not."""
+    """Return whether a signature in G2 is by a key in G1; a malformed input is not valid."""
     try:
-        public, signed = _public_key(G1, key), _in_group(G2, signature)
+        public_point, signature_point = _public_key(G1, key), _in_group(G2, signature)
     except InvalidElement:
         return False
-    return is_pairing_one([(public, G2.hash_to(message)), (-G1.generator(), signed)])
+    return is_pairing_one([(public_point, G2.hash_to(message)), (-G1.generator(), signature_point)])
 
 
 def compressed(group: PointGroup, data: bytes) -> bytes:
-    """The compressed form of a point of the curve in either form. Raises `InvalidElement`."""
+    """Return the compressed form of a point in either form. Raises `InvalidElement`."""
     return group.encode(_point(group, data))
 
 
@@ -276,7 +280,7 @@ def _in_group(group: PointGroup, data: bytes) -> Point:
 
 def _public_key(group: PointGroup, data: bytes) -> Point:
     point = _in_group(group, data)
-    # With the key at infinity, the signature at infinity would be right for every message.
+    # With the key at infinity, the signature at infinity would be valid for every message.
     if group.is_identity(point):
         raise InvalidElement
     return point

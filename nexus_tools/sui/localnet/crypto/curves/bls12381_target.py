@@ -1,7 +1,7 @@
-"""The group GT of BLS12-381, in which the pairing has its values.
+"""The group GT of BLS12-381, which contains the values of the pairing.
 
 Sui writes it additively. The bytes are those of blst: the coefficients in Fp2 of w⁰ to w⁵, each
-number big-endian. arkworks has other numbers first, and little-endian.
+number big-endian. arkworks uses another order and little-endian numbers.
 """
 
 from nexus_tools.sui.localnet.crypto.curves.bls12381 import NUMBER_BYTES, PRIME
@@ -16,33 +16,33 @@ TARGET_BYTES = 12 * NUMBER_BYTES
 
 
 class TargetGroup:
-    """GT, whose elements are those of Fp12: that they are in the group is not looked at."""
+    """GT, whose elements are those of Fp12; membership in the group is not checked."""
 
     def __init__(self) -> None:
         self._field = ExtensionField(PRIME, 1)
 
     def decode(self, data: bytes) -> Element:
-        """An element of Fp12. Raises `InvalidElement`."""
-        numbers = [int.from_bytes(each, "big") for each in _numbers(data)]
+        """Return an element of Fp12. Raises `InvalidElement`."""
+        numbers = [int.from_bytes(number_bytes, "big") for number_bytes in _numbers(data)]
         if len(data) != TARGET_BYTES or max(numbers) >= PRIME:
             raise InvalidElement
         return self._field.from_powers(numbers)
 
     def encode(self, element: Element) -> bytes:
-        """An element as bytes."""
+        """Return an element as bytes."""
         powers = self._field.to_powers(element)
         return b"".join([number.to_bytes(NUMBER_BYTES, "big") for number in powers])
 
     def add(self, first: Element, second: Element) -> Element:
-        """The sum of two elements, which is their product in the field."""
+        """Return the sum of two elements, which is their product in the field."""
         return self._field.multiply(first, second)
 
     def subtract(self, first: Element, second: Element) -> Element:
-        """The difference of two elements."""
+        """Return the difference of two elements."""
         return self._field.multiply(first, self._field.inverse(second))
 
     def multiply(self, element: Element, scalar: int) -> Element:
-        """An element added to itself `scalar` times."""
+        """Return an element multiplied by a scalar."""
         return self._field.power(element, scalar)
 
 
@@ -50,10 +50,10 @@ GT = TargetGroup()
 
 
 def from_arkworks(data: bytes) -> bytes:
-    """The bytes of blst for an element as arkworks writes it."""
-    numbers = [each[::-1] for each in _numbers(data)]
+    """Convert an element from the encoding of arkworks to that of blst."""
+    numbers = [number_bytes[::-1] for number_bytes in _numbers(data)]
     return b"".join(from_tower_order(numbers))
 
 
 def _numbers(data: bytes) -> list[bytes]:
-    return [data[at : at + NUMBER_BYTES] for at in range(0, len(data), NUMBER_BYTES)]
+    return [data[start : start + NUMBER_BYTES] for start in range(0, len(data), NUMBER_BYTES)]

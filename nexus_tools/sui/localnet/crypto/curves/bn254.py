@@ -1,9 +1,9 @@
-"""The curve BN254, which Ethereum calls alt_bn128: its points, and their bytes as in arkworks.
+"""The curve BN254, also called alt_bn128: its points, encoded as in arkworks.
 
 G1 is y² = x³ + 3 over Fp, G2 the points of order r on y² = x³ + 3 / (9 + u) over Fp2. A point is
-its x, in 32 little-endian bytes for each coefficient, with two flags in the highest bits. Source:
-EIP-197; `SWFlags` and `Affine` of arkworks, which take any x with the flag of infinity, and do not
-look at what follows an element.
+encoded as x, in 32 little-endian bytes for each coefficient, with two flags in the highest bits.
+Source: EIP-197; `SWFlags` and `Affine` of arkworks, which accept any x with the flag of infinity,
+and ignore bytes after an element.
 """
 
 from nexus_tools.sui.localnet.crypto.curves import bn254_field as fp2
@@ -14,7 +14,8 @@ ORDER = 0x30644E72E131A029B85045B68181585D2833E84879B9709143E1F593F0000001
 NUMBER_BYTES = 32
 G1_BYTES, G2_BYTES = NUMBER_BYTES, 2 * NUMBER_BYTES
 
-# All points of this curve are in G1: it has r of them. The twisted curve has many more than G2.
+# G1 contains all points of this curve, which has r points. The twisted curve has many more points
+# than G2.
 G1 = Curve(PRIME, 0, 3, ORDER, (1, 2))
 XI: Pair = (9, 1)
 _TWIST_B = fp2.scale(fp2.inverse(XI), 3)
@@ -26,7 +27,7 @@ _LARGER, _INFINITY, _FLAGS = 0x80, 0x40, 0xC0
 
 
 def decode_number(data: bytes, limit: int) -> int:
-    """A number below a limit, of 32 little-endian bytes. Raises `InvalidElement`."""
+    """Return a little-endian number below a limit. Raises `InvalidElement`."""
     number = int.from_bytes(data, "little")
     if len(data) != NUMBER_BYTES or number >= limit:
         raise InvalidElement
@@ -34,20 +35,20 @@ def decode_number(data: bytes, limit: int) -> int:
 
 
 def decode_g1(data: bytes) -> Point:
-    """The point in the first 32 bytes. Raises `InvalidElement`."""
-    bare, flags = _without_flags(data[:G1_BYTES])
-    x = decode_number(bare, PRIME)
+    """Return the point in the first 32 bytes. Raises `InvalidElement`."""
+    x_bytes, flags = _without_flags(data[:G1_BYTES])
+    x = decode_number(x_bytes, PRIME)
     if flags == _INFINITY:
         return None
-    # Every x of a point has y and -y. The flag says which, since the bytes have only x.
+    # Every x has two points, with y and -y. The bytes have only x, so the flag selects the point.
     y = square_root(x * x * x + G1.b)
     return x, y if _is_larger((y, 0)) == (flags == _LARGER) else -y % PRIME
 
 
 def decode_g2(data: bytes) -> TwistPoint:
-    """The point of order r in the first 64 bytes. Raises `InvalidElement`."""
-    bare, flags = _without_flags(data[:G2_BYTES])
-    real, imaginary = bare[:NUMBER_BYTES], bare[NUMBER_BYTES:]
+    """Return the point of order r in the first 64 bytes. Raises `InvalidElement`."""
+    x_bytes, flags = _without_flags(data[:G2_BYTES])
+    real, imaginary = x_bytes[:NUMBER_BYTES], x_bytes[NUMBER_BYTES:]
     x = decode_number(real, PRIME), decode_number(imaginary, PRIME)
     if flags == _INFINITY:
         return None
@@ -59,14 +60,14 @@ def decode_g2(data: bytes) -> TwistPoint:
 
 
 def encode_g1(point: Point) -> bytes:
-    """A point as 32 bytes."""
+    """Return a point as 32 bytes."""
     if point is None:
         return _with_flags((0,), _INFINITY)
     return _with_flags(point[:1], _LARGER if _is_larger((point[1], 0)) else 0)
 
 
 def encode_g2(point: TwistPoint) -> bytes:
-    """A point as 64 bytes."""
+    """Return a point as 64 bytes."""
     if point is None:
         return _with_flags((0, 0), _INFINITY)
     return _with_flags(point[0], _LARGER if _is_larger(point[1]) else 0)
@@ -80,13 +81,13 @@ def _without_flags(data: bytes) -> tuple[bytes, int]:
 
 
 def _with_flags(x: tuple[int, ...], flags: int) -> bytes:
-    data = bytearray(b"".join([one.to_bytes(NUMBER_BYTES, "little") for one in x]))
+    data = bytearray(b"".join([coefficient.to_bytes(NUMBER_BYTES, "little") for coefficient in x]))
     data[-1] |= flags
     return bytes(data)
 
 
 def _is_larger(y: Pair) -> bool:
-    """Whether y is larger than -y, by the coefficient of u if that is not zero."""
+    """Return whether y is larger than -y, by the coefficient of u unless that is zero."""
     return y[::-1] > fp2.negate(y)[::-1]
 
 
@@ -94,12 +95,15 @@ def _is_larger(y: Pair) -> bool:
 
 
 def negate(point: TwistPoint) -> TwistPoint:
-    """The point that gives infinity, added to this one."""
+    """Return the inverse of a point."""
     return point and (point[0], fp2.negate(point[1]))
 
 
 def slope(first: tuple[Pair, Pair], second: tuple[Pair, Pair]) -> Pair:
-    """The slope of the line through two points, or of the tangent; not of a vertical line."""
+    """Return the slope of the line through two points, or of the tangent.
+
+    The line must not be vertical.
+    """
     (x1, y1), (x2, y2) = first, second
     if first == second:
         tripled = fp2.scale(fp2.multiply(x1, x1), 3)
@@ -108,7 +112,7 @@ def slope(first: tuple[Pair, Pair], second: tuple[Pair, Pair]) -> Pair:
 
 
 def third_point(first: tuple[Pair, Pair], second: tuple[Pair, Pair], by: Pair) -> tuple[Pair, Pair]:
-    """The sum of two points, by the slope of their line."""
+    """Return the sum of two points, given the slope of their line."""
     (x1, y1), (x2, _) = first, second
     x = fp2.subtract(fp2.subtract(fp2.multiply(by, by), x1), x2)
     return x, fp2.subtract(fp2.multiply(by, fp2.subtract(x1, x)), y1)
@@ -123,8 +127,8 @@ def _sum(first: TwistPoint, second: TwistPoint) -> TwistPoint:
 
 
 def _has_order_r(point: TwistPoint) -> bool:
-    # Times r gives infinity for the points of G2 alone. From the highest bit down, as in `_LOOP` of
-    # the pairing.
+    # r times a point is infinity only for the points of G2. The loop goes from the highest bit
+    # down, as in `_LOOP` of the pairing.
     total: TwistPoint = None
     for bit in f"{ORDER:b}":
         total = _sum(total, total)

@@ -9,7 +9,7 @@ Pair = tuple[int, int]
 
 
 def square_root(square: int) -> int:
-    """A square root in Fp. Raises `InvalidElement` if there is none."""
+    """Return a square root in Fp. Raises `InvalidElement` for a number that is not a square."""
     root = pow(square, (PRIME + 1) // 4, PRIME)  # the prime is 3 modulo 4
     if (root * root - square) % PRIME:
         raise InvalidElement
@@ -17,46 +17,46 @@ def square_root(square: int) -> int:
 
 
 def add(first: Pair, second: Pair) -> Pair:
-    """The sum of two elements of Fp2."""
+    """Return the sum of two elements of Fp2."""
     return (first[0] + second[0]) % PRIME, (first[1] + second[1]) % PRIME
 
 
 def subtract(first: Pair, second: Pair) -> Pair:
-    """The difference of two elements of Fp2."""
+    """Return the difference of two elements of Fp2."""
     return (first[0] - second[0]) % PRIME, (first[1] - second[1]) % PRIME
 
 
 def multiply(first: Pair, second: Pair) -> Pair:
-    """The product of two elements of Fp2."""
+    """Return the product of two elements of Fp2."""
     (a, b), (c, d) = first, second
     return (a * c - b * d) % PRIME, (a * d + b * c) % PRIME
 
 
 def scale(number: Pair, factor: int) -> Pair:
-    """The product of an element of Fp2 and one of Fp."""
+    """Return the product of an element of Fp2 and one of Fp."""
     return number[0] * factor % PRIME, number[1] * factor % PRIME
 
 
 def negate(number: Pair) -> Pair:
-    """Zero less an element of Fp2."""
+    """Return the additive inverse of an element of Fp2."""
     return -number[0] % PRIME, -number[1] % PRIME
 
 
 def conjugate(number: Pair) -> Pair:
-    """An element of Fp2 to the power of p."""
-    # The prime is 3 modulo 4, so that -1 is no square and u to the power of p is -u.
+    """Return an element of Fp2 to the power of p."""
+    # The prime is 3 modulo 4, so -1 is not a square, and u to the power of p is -u.
     return number[0], -number[1] % PRIME
 
 
 def inverse(number: Pair) -> Pair:
-    """What gives one, multiplied by an element of Fp2 that is not zero."""
-    # 1 / (2 + u) = (2 - u) / ((2 + u)(2 - u)) = (2 - u) / 5, for u² = -1.
+    """Return the multiplicative inverse of an element of Fp2 that is not zero."""
+    # 1 / (2 + u) = (2 - u) / ((2 + u)(2 - u)) = (2 - u) / 5, because u² = -1.
     norm = number[0] * number[0] + number[1] * number[1]
     return scale(conjugate(number), pow(norm, -1, PRIME))
 
 
 def power(number: Pair, exponent: int) -> Pair:
-    """An element of Fp2 multiplied by itself `exponent` times."""
+    """Return an element of Fp2 to the power of `exponent`."""
     result = (1, 0)
     for bit in f"{exponent:b}":
         result = multiply(result, result)
@@ -66,7 +66,7 @@ def power(number: Pair, exponent: int) -> Pair:
 
 
 def square_root_of_pair(square: Pair) -> Pair:
-    """A square root in Fp2. Raises `InvalidElement` if there is none.
+    """Return a square root in Fp2. Raises `InvalidElement` for an element that is not a square.
 
     Source: Adj and Rodríguez-Henríquez, "Square root computation over even extension fields"
     (eprint.iacr.org/2012/685), algorithm 9.

@@ -2,7 +2,7 @@
 
 Source: Vercauteren, "Optimal pairings" (eprint.iacr.org/2008/096), section IV.A; Fuentes-Castañeda,
 Knapp and Rodríguez-Henríquez, "Faster hashing to G2" (2011), section 5, for the final
-exponentiation, which gives the reduced pairing to the power of 2x(6x² + 3x + 1), as in arkworks.
+exponentiation. As in arkworks, it computes the reduced pairing to the power of 2x(6x² + 3x + 1).
 """
 
 from collections.abc import Iterable
@@ -29,10 +29,10 @@ from nexus_tools.sui.localnet.crypto.curves.extension_field import (
 from nexus_tools.sui.localnet.crypto.curves.weierstrass import Point
 
 _FIELD = ExtensionField(PRIME, XI[0])
-# The number from which the curve is made: p = 36x⁴ + 36x³ + 24x² + 6x + 1, and the order of its
-# groups r = 36x⁴ + 36x³ + 18x² + 6x + 1.
+# The number that defines the curve: p = 36x⁴ + 36x³ + 24x² + 6x + 1, and the order of its groups is
+# r = 36x⁴ + 36x³ + 18x² + 6x + 1.
 _X = 4965661367192848881
-# Without the highest bit: the loop begins with the point itself.
+# Without the highest bit, because the loop starts with the point itself.
 _LOOP = bin(6 * _X + 2)[3:]
 
 TARGET_BYTES = 12 * NUMBER_BYTES
@@ -41,42 +41,48 @@ _Point2 = tuple[Pair, Pair]
 
 
 def pairing(pairs: Iterable[tuple[Point, TwistPoint]]) -> Element:
-    """The product of the pairings of points of G1 with points of G2."""
-    # A Miller loop: a point of G2 is multiplied by 6x + 2, bit by bit, and the lines that are met
-    # on the way are evaluated at the point of G1 and multiplied. All pairs go together, because
-    # the squarings, the dear part, are then shared, and so is the final exponentiation. A pair with
-    # a point at infinity has the pairing 1.
-    whole = [(one, other) for one, other in pairs if one is not None and other is not None]
+    """Return the product of the pairings of points of G1 with points of G2."""
+    # A Miller loop multiplies a point of G2 by 6x + 2, bit by bit. It evaluates the line of each
+    # step at the point of G1 and multiplies the results. All pairs use one loop, so they share the
+    # squarings, which are the expensive part, and the final exponentiation. A pair with a point at
+    # infinity has the pairing 1.
+    finite_pairs = [
+        (g1_point, g2_point)
+        for g1_point, g2_point in pairs
+        if g1_point is not None and g2_point is not None
+    ]
     value = ONE
-    points = [other for _, other in whole]
+    points = [g2_point for _, g2_point in finite_pairs]
     for bit in _LOOP:
         value = _FIELD.multiply(value, value)
-        for place, (at, other) in enumerate(whole):
-            value, points[place] = _step(value, points[place], points[place], at)
+        for index, (g1_point, g2_point) in enumerate(finite_pairs):
+            value, points[index] = _step(value, points[index], points[index], g1_point)
             if bit == "1":
-                value, points[place] = _step(value, points[place], other, at)
-    for point, (at, other) in zip(points, whole, strict=True):
+                value, points[index] = _step(value, points[index], g2_point, g1_point)
+    for point, (g1_point, g2_point) in zip(points, finite_pairs, strict=True):
         # Two more lines, through the point times p and times -p².
-        first = _frobenius(other)
+        first = _frobenius(g2_point)
         second = negate(_frobenius(first))
         assert second is not None
-        value, last = _step(value, point, first, at)
-        value, _ = _step(value, last, second, at)
+        value, last = _step(value, point, first, g1_point)
+        value, _ = _step(value, last, second, g1_point)
     return _final_exponentiation(value)
 
 
 def _step(
-    value: Element, point: _Point2, other: _Point2, at: tuple[int, int]
+    value: Element, point: _Point2, other: _Point2, g1_point: tuple[int, int]
 ) -> tuple[Element, _Point2]:
-    """A Miller step: the sum of two points, and the value times their line where it is `at`.
+    """Do a Miller step: add two points, and multiply the value by their line at the point `at`.
 
     With the twist, (x, y) stands for (xw², yw³).
     """
-    by = slope(point, other)
+    slope_value = slope(point, other)
     # y - λx·w + (λx₁ - y₁)·w³, for the line with the slope λ through (x₁w², y₁w³).
-    constant = fp2.subtract(fp2.multiply(by, point[0]), point[1])
-    line = _FIELD.from_powers((at[1], 0, *fp2.scale(by, -at[0]), 0, 0, *constant, 0, 0, 0, 0))
-    return _FIELD.multiply(value, line), third_point(point, other, by)
+    constant = fp2.subtract(fp2.multiply(slope_value, point[0]), point[1])
+    line = _FIELD.from_powers(
+        (g1_point[1], 0, *fp2.scale(slope_value, -g1_point[0]), 0, 0, *constant, 0, 0, 0, 0)
+    )
+    return _FIELD.multiply(value, line), third_point(point, other, slope_value)
 
 
 @cache
@@ -85,25 +91,27 @@ def _frobenius_factors() -> tuple[Pair, Pair]:
 
 
 def _frobenius(point: _Point2) -> _Point2:
-    """A point of G2 multiplied by p: its coordinates to the power of p, in the twist."""
-    by_x, by_y = _frobenius_factors()
-    return fp2.multiply(fp2.conjugate(point[0]), by_x), fp2.multiply(fp2.conjugate(point[1]), by_y)
+    """Return a point of G2 multiplied by p: its coordinates to the power of p, in the twist."""
+    x_factor, y_factor = _frobenius_factors()
+    return fp2.multiply(fp2.conjugate(point[0]), x_factor), fp2.multiply(
+        fp2.conjugate(point[1]), y_factor
+    )
 
 
 def _final_exponentiation(value: Element) -> Element:
-    # To the power of (p¹² - 1) / r, so that what differs by an r-th power becomes the same. First
-    # to p⁶ - 1 and p² + 1, which Frobenius gives for little; then to the rest by powers of x.
+    # To the power of (p¹² - 1) / r, so that values that differ by an r-th power become equal. First
+    # to p⁶ - 1 and p² + 1, which is cheap with Frobenius, then to the rest by powers of x.
     field = _FIELD
     value = field.multiply(field.conjugate(value), field.inverse(value))
     value = field.multiply(field.frobenius(value, 2), value)
     # From here on, conjugates are inverses.
-    # What is left is the exponent 2x(6x² + 3x + 1)(p⁴ - p² + 1) / r. In powers of p it has small
+    # The remaining exponent is 2x(6x² + 3x + 1)(p⁴ - p² + 1) / r. In powers of p it has small
     # coefficients, polynomials of x of degree three:
     #
     #     (12x³ + 12x² + 6x + 1) + (12x³ + 6x² + 4x)p
     #     + (12x³ + 6x² + 6x)p² + (12x³ + 6x² + 4x - 1)p³
     #
-    # The comments say to which power `value` has been raised.
+    # Each comment below is the power to which `value` has been raised.
     inverse = field.conjugate(value)
     twice = field.power(value, 2 * _X)  # 2x
     six = field.multiply(field.multiply(twice, twice), twice)  # 6x
@@ -118,13 +126,13 @@ def _final_exponentiation(value: Element) -> Element:
 
 
 def decode_target(data: bytes) -> Element:
-    """The element of Fp12 in the first 384 bytes, of any order. Raises `InvalidElement`."""
+    """Return the element of Fp12 in the first 384 bytes, of any order. Raises `InvalidElement`."""
     starts = range(0, TARGET_BYTES, NUMBER_BYTES)
     tower = [decode_number(data[start : start + NUMBER_BYTES], PRIME) for start in starts]
     return _FIELD.from_powers(from_tower_order(tower))
 
 
 def encode_target(element: Element) -> bytes:
-    """An element of Fp12 as 384 bytes."""
+    """Return an element of Fp12 as 384 bytes."""
     tower = to_tower_order(_FIELD.to_powers(element))
     return b"".join([number.to_bytes(NUMBER_BYTES, "little") for number in tower])

@@ -1,4 +1,4 @@
-"""The curve edwards25519, of which the group ristretto255 is made.
+"""The curve edwards25519, on which the group ristretto255 is based.
 
 Source: RFC 8032, sections 5.1 and 5.1.4.
 """
@@ -16,15 +16,15 @@ IDENTITY: Point = (0, 1, 1, 0)
 _BASE_X = 0x216936D3CD6E53FEC0A4E231FDD6DC5C692CC7609525A7B2C9562D608F25D51A
 _BASE_Y = 4 * pow(5, -1, PRIME) % PRIME
 BASE: Point = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % PRIME)
-"""B, which generates the subgroup of the prime order."""
+"""B, the generator of the subgroup of prime order."""
 
 
 def add(first: Point, second: Point) -> Point:
-    """The sum of two points; they may be the same."""
+    """Return the sum of two points, which may be the same."""
     x1, y1, z1, t1 = first
     x2, y2, z2, t2 = second
-    # Nothing is divided, and no pair of points needs a formula of its own: not equal ones, not
-    # inverses.
+    # This formula needs no division, and it is valid for all pairs of points, including equal ones
+    # and inverses.
     a = (y1 - x1) * (y2 - x2) % PRIME
     b = (y1 + x1) * (y2 + x2) % PRIME
     c = 2 * t1 * t2 * D % PRIME
@@ -34,7 +34,7 @@ def add(first: Point, second: Point) -> Point:
 
 
 def double(point: Point) -> Point:
-    """A point added to itself."""
+    """Return a point added to itself."""
     x, y, z, _ = point
     a, b = x * x % PRIME, y * y % PRIME
     h = a + b
@@ -45,18 +45,18 @@ def double(point: Point) -> Point:
 
 
 def negate(point: Point) -> Point:
-    """The inverse of a point."""
+    """Return the inverse of a point."""
     x, y, z, t = point
     return -x % PRIME, y, z, -t % PRIME
 
 
 def combine(first: int, point: Point, second: int, other: Point) -> Point:
-    """[first]point + [second]other, bit by bit of both at once."""
+    """Return [first]point + [second]other, using the bits of both scalars together."""
     table = (IDENTITY, point, other, add(point, other))
     total = IDENTITY
-    for place in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):
+    for bit_index in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):
         total = double(total)
-        choice = (first >> place & 1) | (second >> place & 1) << 1
-        if choice:
-            total = add(total, table[choice])
+        table_index = (first >> bit_index & 1) | (second >> bit_index & 1) << 1
+        if table_index:
+            total = add(total, table[table_index])
     return total

@@ -1,10 +1,10 @@
-"""Extension fields of degree twelve, in which pairings take their values.
+"""Extension fields of degree twelve, which contain the values of pairings.
 
-Their tower is that of both curves: Fp2 = Fp[u] / (u² + 1), Fp6 = Fp2[v] / (v³ - ξ) and
-Fp12 = Fp6[w] / (w² - v), with ξ = a + u. As w⁶ = ξ, an element is also a polynomial of w with
-twelve coefficients in Fp, modulo w¹² - 2a·w⁶ + a² + 1. So it is kept, because two polynomials are
-multiplied by one multiplication of long integers (Kronecker substitution). With a byte for each
-coefficient, (3 + 5w)(2 + 4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
+The tower of both curves is Fp2 = Fp[u] / (u² + 1), Fp6 = Fp2[v] / (v³ - ξ) and
+Fp12 = Fp6[w] / (w² - v), with ξ = a + u. Because w⁶ = ξ, an element is also a polynomial of w with
+twelve coefficients in Fp, modulo w¹² - 2a·w⁶ + a² + 1. Elements are stored in this form, because
+one multiplication of long integers multiplies two polynomials (Kronecker substitution). With a byte
+for each coefficient, (3 + 5w)(2 + 4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
 """
 
 from collections.abc import Sequence
@@ -30,23 +30,29 @@ class ExtensionField:
         self._slot = (2 * prime.bit_length() + 4 + 7) // 8  # bytes of a number below 12p²
 
     def from_powers(self, coefficients: Sequence[int]) -> Element:
-        """The element with these coefficients in Fp2 of w⁰ to w⁵, as pairs of 1 and u."""
+        """Return the element with these coefficients in Fp2 of w⁰ to w⁵, as pairs of 1 and u."""
         real, imaginary = coefficients[::2], coefficients[1::2]
-        # As w⁶ = ξ = a + u, u is w⁶ - a: c + du is (c - ad) + d·w⁶.
+        # Because w⁶ = ξ = a + u, u is w⁶ - a, and c + du is (c - ad) + d·w⁶.
         pairs = zip(real, imaginary, strict=True)
-        return (*[(one - self._a * other) % self.prime for one, other in pairs], *imaginary)
+        return (
+            *[
+                (constant - self._a * u_coefficient) % self.prime
+                for constant, u_coefficient in pairs
+            ],
+            *imaginary,
+        )
 
     def to_powers(self, element: Element) -> list[int]:
-        """The coefficients as `from_powers` takes them."""
+        """Return the coefficients in the form that `from_powers` accepts."""
         pairs = zip(element[:_HALF], element[_HALF:], strict=True)
         return [
             number
-            for one, other in pairs
-            for number in ((one + self._a * other) % self.prime, other)
+            for constant, u_coefficient in pairs
+            for number in ((constant + self._a * u_coefficient) % self.prime, u_coefficient)
         ]
 
     def multiply(self, first: Element, second: Element) -> Element:
-        """The product of two elements."""
+        """Return the product of two elements."""
         slot = self._slot
         packed = self._pack(first) * self._pack(second)
         data = packed.to_bytes(2 * _DEGREE * slot, "little")
@@ -54,7 +60,7 @@ class ExtensionField:
             int.from_bytes(data[start : start + slot], "little")
             for start in range(0, (2 * _DEGREE - 1) * slot, slot)
         ]
-        # From the highest power down: w¹² is 2a·w⁶ - (a² + 1), which may give one to replace, too.
+        # From the highest power down: w¹² is 2a·w⁶ - (a² + 1), which may add another high power.
         double, norm = 2 * self._a, self._a * self._a + 1
         for power in range(2 * _DEGREE - 2, _DEGREE - 1, -1):
             product[power - _HALF] += double * product[power]
@@ -63,10 +69,12 @@ class ExtensionField:
 
     def _pack(self, element: Element) -> int:
         slot = self._slot
-        return int.from_bytes(b"".join([one.to_bytes(slot, "little") for one in element]), "little")
+        return int.from_bytes(
+            b"".join([coefficient.to_bytes(slot, "little") for coefficient in element]), "little"
+        )
 
     def power(self, element: Element, exponent: int) -> Element:
-        """An element multiplied by itself `exponent` times."""
+        """Return an element to the power of `exponent`."""
         result = ONE
         for bit in f"{exponent:b}":
             result = self.multiply(result, result)
@@ -75,16 +83,21 @@ class ExtensionField:
         return result
 
     def conjugate(self, element: Element) -> Element:
-        """The element to the power of p⁶, which is its inverse if its norm is one."""
-        return tuple([-one % self.prime if place & 1 else one for place, one in enumerate(element)])
+        """Return the element to the power of p⁶, which is its inverse if its norm is one."""
+        return tuple(
+            [
+                -coefficient % self.prime if index & 1 else coefficient
+                for index, coefficient in enumerate(element)
+            ]
+        )
 
     def frobenius(self, element: Element, times: int = 1) -> Element:
-        """The element to the power of p, so many times."""
+        """Raise the element to the power of p, `times` times."""
         for _ in range(times):
             # In a field of characteristic p, a sum to the power of p is the sum of the powers, and
-            # numbers of Fp stay as they are: only the powers of w change.
+            # numbers of Fp do not change. So only the powers of w change.
             images = zip(element, self._images, strict=True)
-            scaled = [[one * part for part in image] for one, image in images]
+            scaled = [[coefficient * part for part in image] for coefficient, image in images]
             element = tuple([sum(parts) % self.prime for parts in zip(*scaled, strict=True)])
         return element
 
@@ -97,9 +110,9 @@ class ExtensionField:
         return images
 
     def inverse(self, element: Element) -> Element:
-        """What gives one, multiplied by the element; zero for zero."""
+        """Return the multiplicative inverse of an element, and zero for zero."""
         # The product of all conjugates over a smaller field is in that field: from Fp12 to Fp6, to
-        # Fp2, to Fp, where there is a quick inverse. What was multiplied on the way is the rest.
+        # Fp2, to Fp, where the inverse is fast. `rest` is the product of the other conjugates.
         conjugate = self.conjugate(element)
         in_fp6 = self.multiply(element, conjugate)
         others = self.multiply(self.frobenius(in_fp6, 2), self.frobenius(in_fp6, 4))
@@ -107,19 +120,21 @@ class ExtensionField:
         rest = self.multiply(others, self.frobenius(in_fp2))
         norm = self.multiply(in_fp6, rest)[0]
         scale = pow(norm, self.prime - 2, self.prime)
-        return tuple([one * scale % self.prime for one in self.multiply(conjugate, rest)])
+        return tuple(
+            [coefficient * scale % self.prime for coefficient in self.multiply(conjugate, rest)]
+        )
 
 
-# The powers of w as arkworks has them, with Fp6 before Fp2: of 1, v and v², and those times w.
+# The order of the powers of w in arkworks, with Fp6 before Fp2: 1, v and v², and these times w.
 _TOWER_POWERS = (0, 2, 4, 1, 3, 5)
 
 
 def from_tower_order(numbers: Sequence[_Number]) -> list[_Number]:
-    """The coefficients by the powers of w, of those in the order of arkworks."""
-    places = map(_TOWER_POWERS.index, range(_HALF))
-    return [number for place in places for number in numbers[2 * place : 2 * place + 2]]
+    """Sort coefficients from the order of arkworks to the order of the powers of w."""
+    indices = map(_TOWER_POWERS.index, range(_HALF))
+    return [number for index in indices for number in numbers[2 * index : 2 * index + 2]]
 
 
 def to_tower_order(numbers: Sequence[_Number]) -> list[_Number]:
-    """The coefficients in the order of arkworks, of those by the powers of w."""
+    """Sort coefficients from the order of the powers of w to the order of arkworks."""
     return [number for power in _TOWER_POWERS for number in numbers[2 * power : 2 * power + 2]]

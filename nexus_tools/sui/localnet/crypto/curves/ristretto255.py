@@ -1,7 +1,7 @@
-"""The group ristretto255: of prime order, made from the curve edwards25519.
+"""The prime-order group ristretto255, based on the curve edwards25519.
 
-An element is represented by any of several points, and by one encoding. Sums, multiples and the
-generator are those of the curve.
+Several points represent the same element, but each element has one encoding. Sums, multiples and
+the generator are those of the curve.
 
 Source: RFC 9496; hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B.
 """
@@ -29,10 +29,10 @@ _UNIFORM_LENGTH = 64
 
 
 def decode(data: bytes) -> Point:
-    """The element of 32 bytes (section 4.3.1). Raises `ValueError` if there is none."""
+    """Return the element of 32 bytes (section 4.3.1). Raises `ValueError` for invalid bytes."""
     s = int.from_bytes(data, "little")
     if len(data) != ELEMENT_LENGTH or s >= PRIME or s % 2:
-        raise ValueError("no canonical encoding of an element")
+        raise ValueError("not a canonical encoding of an element")
     u1, u2 = 1 - s * s, 1 + s * s
     v = (-D * u1 * u1 - u2 * u2) % PRIME
     is_square, inverse_root = _square_root_ratio(1, v * u2 * u2 % PRIME)
@@ -41,27 +41,27 @@ def decode(data: bytes) -> Point:
     y = u1 * inverse_root * denominator * v % PRIME
     t = x * y % PRIME
     if not is_square or t % 2 or y == 0:
-        raise ValueError("no element has this encoding")
+        raise ValueError("not the encoding of an element")
     return x, y, 1, t
 
 
 def encode(element: Point) -> bytes:
-    """The 32 bytes of an element, whatever its representative (section 4.3.2)."""
+    """Return the 32 bytes of an element, for any of its points (section 4.3.2)."""
     x, y, z, t = element
     u1, u2 = (z + y) * (z - y) % PRIME, x * y % PRIME
     _, inverse_root = _square_root_ratio(1, u1 * u2 * u2 % PRIME)
-    inverse, other = inverse_root * u2 % PRIME, inverse_root * u1 % PRIME
-    z_inverse = other * inverse * t % PRIME
+    inverse, other_inverse = inverse_root * u2 % PRIME, inverse_root * u1 % PRIME
+    z_inverse = other_inverse * inverse * t % PRIME
     if t * z_inverse % PRIME % 2:
         x, y = y * SQUARE_ROOT_OF_MINUS_ONE % PRIME, x * SQUARE_ROOT_OF_MINUS_ONE % PRIME
-        inverse = other * _INVSQRT_A_MINUS_D
+        inverse = other_inverse * _INVSQRT_A_MINUS_D
     if x * z_inverse % PRIME % 2:
         y = -y
     return _absolute(inverse * (z - y)).to_bytes(ELEMENT_LENGTH, "little")
 
 
 def hash_to_element(message: bytes, domain: bytes) -> Point:
-    """The element that a message is hashed to, with a domain separation tag."""
+    """Hash a message to an element, with a domain separation tag."""
     tag = domain + bytes([len(domain)])
     padded = bytes(_HASH_BLOCK) + message + _UNIFORM_LENGTH.to_bytes(2, "big") + b"\0"
     first = hashlib.sha512(padded + tag).digest()
@@ -69,7 +69,7 @@ def hash_to_element(message: bytes, domain: bytes) -> Point:
 
 
 def from_uniform(data: bytes) -> Point:
-    """The element of 64 bytes drawn by chance (section 4.3.4)."""
+    """Return the element for 64 random bytes (section 4.3.4)."""
     return add(_map(data[:32]), _map(data[32:]))
 
 
@@ -88,7 +88,7 @@ def _map(data: bytes) -> Point:
 
 
 def _square_root_ratio(u: int, v: int) -> tuple[bool, int]:
-    """Whether u/v is a square, and its root; if not, that of u/v times √-1 (section 4.2)."""
+    """Return whether u/v is a square, and a root of it or of u/v times √-1 (section 4.2)."""
     r = u * v**3 * pow(u * v**7, (PRIME - 5) // 8, PRIME) % PRIME
     check = v * r * r % PRIME
     if check in (-u % PRIME, -u * SQUARE_ROOT_OF_MINUS_ONE % PRIME):
@@ -97,6 +97,6 @@ def _square_root_ratio(u: int, v: int) -> tuple[bool, int]:
 
 
 def _absolute(number: int) -> int:
-    """The number or its negative, whichever is even."""
+    """Return the number or its negative, whichever is even."""
     number %= PRIME
     return PRIME - number if number % 2 else number

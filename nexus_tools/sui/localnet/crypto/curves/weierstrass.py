@@ -1,7 +1,7 @@
-"""The curves secp256k1 and secp256r1, as far as recovering a public key needs them.
+"""The curves secp256k1 and secp256r1, with the operations that recover a public key.
 
 Source: SEC 1 version 2.0, sections 2.2.1, 2.3.4 and 4.1.6; SEC 2, sections 2.4.1 and 2.4.2. Points
-are affine: a recovery takes some ten milliseconds.
+are affine. A recovery takes about ten milliseconds.
 """
 
 from msgspec import Struct
@@ -10,16 +10,16 @@ Point = tuple[int, int] | None
 """Coordinates, or None for the point at infinity."""
 
 
-class InvalidElement(Exception):  # noqa: N818 - it says what was given
-    """These bytes are no element of the group, or a scalar that has no inverse."""
+class InvalidElement(Exception):  # noqa: N818 - the name states the cause
+    """The bytes are not an element of the group, or a scalar has no inverse."""
 
 
-class NoPublicKey(Exception):  # noqa: N818 - it says what was not found
-    """There is no public key that fits the signature."""
+class NoPublicKey(Exception):  # noqa: N818 - the name states the cause
+    """No public key matches the signature."""
 
 
 class Curve(Struct, frozen=True):
-    """y² = x³ + ax + b modulo `prime`, with a generator of prime `order`."""
+    """The curve y² = x³ + ax + b modulo `prime`, with a generator of prime `order`."""
 
     prime: int
     a: int
@@ -28,9 +28,9 @@ class Curve(Struct, frozen=True):
     generator: tuple[int, int]
 
     def add(self, first: Point, second: Point) -> Point:
-        """The sum of two points.
+        """Return the sum of two points.
 
-        On y² = x³ + 2x + 2 modulo 17, (5, 1) and (5, 1) are (6, 3), and with (5, 1) again (10, 6).
+        On y² = x³ + 2x + 2 modulo 17, (5, 1) + (5, 1) is (6, 3), and (6, 3) + (5, 1) is (10, 6).
         """
         if first is None or second is None:
             return first or second
@@ -45,7 +45,7 @@ class Curve(Struct, frozen=True):
         return x, (slope * (x1 - x) - y1) % self.prime
 
     def multiply(self, scalar: int, point: Point) -> Point:
-        """`point` added to itself `scalar` times."""
+        """Return a point multiplied by a scalar."""
         total: Point = None
         while scalar:
             if scalar & 1:
@@ -55,7 +55,7 @@ class Curve(Struct, frozen=True):
         return total
 
     def lift(self, x: int, *, odd: bool) -> tuple[int, int]:
-        """The point with this x and the parity of y. Raises `NoPublicKey`."""
+        """Return the point with this x and the parity of y. Raises `NoPublicKey`."""
         square = (x * x * x + self.a * x + self.b) % self.prime
         y = pow(square, (self.prime + 1) // 4, self.prime)  # the prime is 3 modulo 4
         if x >= self.prime or y * y % self.prime != square:
@@ -63,7 +63,7 @@ class Curve(Struct, frozen=True):
         return x, y if y % 2 == odd else self.prime - y
 
     def recover(self, digest: bytes, signature: bytes, recovery_id: int) -> bytes:
-        """The compressed public key that made a signature r || s. Raises `NoPublicKey`."""
+        """Return the compressed public key of a signature r || s. Raises `NoPublicKey`."""
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
         if not (0 < r < self.order and 0 < s < self.order):
             raise NoPublicKey
@@ -82,7 +82,7 @@ class Curve(Struct, frozen=True):
 
 
 def compress(point: tuple[int, int]) -> bytes:
-    """A point as 33 bytes: the parity of y, and x."""
+    """Return a point as 33 bytes: the parity of y, and x."""
     return bytes([2 + point[1] % 2]) + point[0].to_bytes(32, "big")
 
 

@@ -1,4 +1,7 @@
-"""The commands of a programmable transaction: a file for each kind, and the table of all."""
+"""The commands of a programmable transaction: one module for each kind, and a table of all.
+
+Begin reading with `table.py`.
+"""
 
 from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
 from nexus_tools.sui.localnet.execution.commands.table import (

@@ -1,4 +1,4 @@
-"""Finding the values that a command names as its arguments, and comparing their types.
+"""The lookup of a command's arguments and the check of their types.
 
 Source: `static_programmable_transactions/typing/translate.rs` of `sui-adapter`.
 """
@@ -31,7 +31,7 @@ _BORROW = {False: Usage.BORROW, True: Usage.BORROW_MUTABLY}
 
 
 class Located(Struct, frozen=True):
-    """The command's `index`th argument, and what it names."""
+    """The command's `index`th argument and the slot that it names."""
 
     index: int
     argument: Argument
@@ -39,7 +39,7 @@ class Located(Struct, frozen=True):
 
 
 class FirstUse(Struct, frozen=True):
-    """Where an input without a type of its own is first used as a value of a type."""
+    """The first use of an untyped input as a value of a type."""
 
     command: int
     index: int
@@ -48,9 +48,9 @@ class FirstUse(Struct, frozen=True):
 
 
 class ArgumentTyper:
-    """Types the arguments of one command after the other. Raises `CommandFailed`.
+    """The types of arguments, one command after the other. Methods raise `CommandFailed`.
 
-    `pure` and `receiving` are the uses of such inputs, each with each type once.
+    `pure` and `receiving` are the uses of such inputs, once for each input and type.
     """
 
     def __init__(self, context: ExecutionContext) -> None:
@@ -58,10 +58,10 @@ class ArgumentTyper:
         self.pure: list[FirstUse] = []
         self.receiving: list[FirstUse] = []
 
-    # --- Finding
+    # --- Lookup
 
     def locate(self, arguments: Iterable[Argument], start: int = 0) -> list[Located]:
-        """What arguments name, of which the first is the command's `start`th."""
+        """Return the slots of arguments; the first is the command's `start`th argument."""
         return [
             Located(index, argument, self._find(argument, index))
             for index, argument in enumerate(arguments, start)
@@ -93,20 +93,20 @@ class ArgumentTyper:
     def all_typed(
         self, located: Sequence[Located], expected: Iterable[Type]
     ) -> Iterator[TypedArgument]:
-        """Arguments for parameters of these types."""
+        """Return arguments for parameters of these types."""
         return map(self.typed, located, expected)
 
     def typed(self, located: Located, expected: Type) -> TypedArgument:
-        """An argument for a parameter of this type.
+        """Return an argument for a parameter of this type.
 
-            the slot has    parameter    usage
-            a value         T            BY_VALUE: moved, or copied if the type can be
+            slot            parameter    usage
+            a value         T            BY_VALUE: moved, or copied if the type can be copied
             a value         &T, &mut T   BORROW, BORROW_MUTABLY
             &T or &mut T    T            READ, if the type can be copied
             &mut T          &T           FREEZE
             a reference     the same     BY_VALUE
 
-        All else is a mismatch of types.
+        Any other combination is a type mismatch.
         """
         reference = expected if isinstance(expected, ReferenceType) else None
         tag = _closed(expected if reference is None else reference.target)
@@ -126,18 +126,18 @@ class ArgumentTyper:
         accepts: Callable[[ValueSlot], bool],
         otherwise: ArgumentErrorKind,
     ) -> TypedArgument:
-        """An argument by value that has a type of its own, whichever is accepted."""
+        """Return a typed argument by value, if `accepts` accepts its slot."""
         slot = located.slot
         if not isinstance(slot, ValueSlot) or not accepts(slot):
             raise argument_failed(located.index, otherwise)
         return _by_value(located, slot)
 
     def tx_context(self, index: int, expected: ReferenceType) -> TypedArgument:
-        """The `TxContext`, which the transaction itself fills in."""
+        """Return the `TxContext` argument, which the sender does not pass."""
         return TypedArgument(index, None, self._context.tx_context, _BORROW[expected.mutable])
 
     def coin(self, located: Located) -> TypedArgument:
-        """A coin by `&mut`."""
+        """Return a coin that the command takes by `&mut`."""
         slot = located.slot
         if not isinstance(slot, ValueSlot) or slot.reference is False or not is_coin(slot.type):
             raise _mismatch(located)
@@ -145,7 +145,7 @@ class ArgumentTyper:
         return TypedArgument(located.index, located.argument, slot, usage)
 
     def result(self, type_: Type) -> ValueSlot:
-        """The place of a result of this type."""
+        """Return a slot for a result of this type."""
         if isinstance(type_, ReferenceType):
             return ValueSlot(_closed(type_.target), _REFERENCE_ABILITIES, reference=type_.mutable)
         return ValueSlot(_closed(type_), self._context.abilities(_closed(type_)))
@@ -153,7 +153,7 @@ class ArgumentTyper:
     def _of_reference(
         self, located: Located, slot: ValueSlot, expected: ReferenceType | None
     ) -> TypedArgument:
-        """A reference, for a parameter that is one, or for a value of which it gives a copy."""
+        """Return a reference for a reference parameter, or read a copy for a value parameter."""
         usage = Usage.BY_VALUE
         if expected is None:
             usage = Usage.READ
@@ -169,27 +169,27 @@ class ArgumentTyper:
         slot = located.slot
         if isinstance(slot, ValueSlot):
             return slot
-        found = slot.typed.get(tag)
-        if found is None:
-            found = slot.typed[tag] = self._first_use(located, slot, tag)
-        return found
+        value_slot = slot.typed.get(tag)
+        if value_slot is None:
+            value_slot = slot.typed[tag] = self._first_use(located, slot, tag)
+        return value_slot
 
     def _first_use(
         self, located: Located, slot: PureSlot | ReceivingSlot, tag: TypeTag
     ) -> ValueSlot:
         is_pure = isinstance(slot, PureSlot)
-        # What cannot be pure is refused when the bytes are read, or allowed, by who only inspects.
-        known = is_pure and pure_check(tag) is not None
-        abilities = _PURE_ABILITIES if known else self._context.abilities(tag)
-        typed = ValueSlot(tag, abilities, is_unread=True)
+        # Types that cannot be pure are refused when the bytes are decoded, except in mode INSPECT.
+        is_plain = is_pure and pure_check(tag) is not None
+        abilities = _PURE_ABILITIES if is_plain else self._context.abilities(tag)
+        value_slot = ValueSlot(tag, abilities, is_unread=True)
         assert self._context.command_index is not None
-        use = FirstUse(self._context.command_index, located.index, slot, typed)
+        use = FirstUse(self._context.command_index, located.index, slot, value_slot)
         (self.pure if is_pure else self.receiving).append(use)
-        return typed
+        return value_slot
 
 
 def _by_value(located: Located, slot: ValueSlot) -> TypedArgument:
-    # What can be copied is moved only by its last use, which `drop_safety` finds.
+    # A value that can be copied is moved only by its last use, which `drop_safety` finds.
     moves = Ability.COPY not in slot.abilities
     return TypedArgument(located.index, located.argument, slot, Usage.BY_VALUE, moves)
 
@@ -199,5 +199,5 @@ def _mismatch(located: Located) -> Exception:
 
 
 def _closed(type_: Type) -> TypeTag:
-    """A type without references and type parameters, which it is known to be."""
+    """Narrow a type that is known to have no references or type parameters."""
     return type_  # type: ignore[return-value]

@@ -1,7 +1,7 @@
 """The values of a programmable transaction while its commands are checked and executed.
 
-Commands get them from here: by value, by `&`, by `&mut`. That they may be used so has been checked
-before the first command is executed.
+Commands get their arguments from here: by value, by `&` or by `&mut`. The checks before the first
+command ensure that these uses are allowed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ _Command = TypeVar("_Command")
 
 
 def coin_value(object_id: Address, balance: int) -> Value:
-    """A coin as a Move value.
+    """Return a coin as a Move value.
 
     `Coin { id: UID { id: ID { bytes } }, balance: Balance { value } }`, each struct a list.
     """
@@ -55,10 +55,10 @@ def coin_value(object_id: Address, balance: int) -> Value:
 
 
 class ExecutionContext:
-    """The values of a transaction by their arguments, and what commands have done besides.
+    """The slots of a transaction's arguments, and the other results of its commands.
 
-    `command_index` is that of the command whose turn it is; None before and after.
-    `asked_deny_list` says that the deny list was looked at.
+    `command_index` is the index of the current command, or None before and after. `asked_deny_list`
+    says whether the deny list was read.
     """
 
     def __init__(
@@ -90,18 +90,18 @@ class ExecutionContext:
         self._objects = inputs.objects
 
     def in_turn(self, commands: Iterable[_Command]) -> Iterator[_Command]:
-        """Each command; while it is looked at, errors are its own."""
+        """Yield each command, and set `command_index` so that errors name it."""
         for self.command_index, command in enumerate(commands):
             yield command
         self.command_index = None
 
-    # --- Making slots
+    # --- Slots
 
     def open(self, inputs: Sequence[Input], payment: GasPayment | None) -> None:
-        """Lay out the inputs, and the gas coin without the budget.
+        """Create the slots of the inputs, and of the gas coin without the budget.
 
-        Commands see a gas coin that lacks the budget, so that they cannot spend what has to be
-        paid in the end: of 20 000 000 MIST with a budget of 15 000 000 they see 5 000 000.
+        Commands see a gas coin without the budget, so they cannot spend the amount that is due in
+        the end. With 20 000 000 MIST and a budget of 15 000 000, they see 5 000 000.
         """
         self.input_slots = [self._input_slot(value) for value in inputs]
         if payment is None:
@@ -124,64 +124,77 @@ class ExecutionContext:
             right = [bytes(self.runtime.transaction.sender), value.amount]
             return ValueSlot(withdrawal_tag(value.type), Ability.DROP, [right])
         assert isinstance(value, OwnedObject | SharedObject)
-        found = self._objects[value.object_id]
-        assert isinstance(found.object.data, MoveObject)
-        tag = found.object.data.type
-        return ValueSlot(tag, self.abilities(tag), None, found, is_unread=True)
+        input_object = self._objects[value.object_id]
+        assert isinstance(input_object.object.data, MoveObject)
+        tag = input_object.object.data.type
+        return ValueSlot(tag, self.abilities(tag), None, input_object, is_unread=True)
 
     # --- Values
 
     def cell(self, slot: ValueSlot) -> list[Value]:
-        """The value of a slot in a list; an input is read, and charged for, when it is first used.
+        """Return a list with the slot's value. Decode and charge for an input on its first use.
 
-        Raises `OutOfGas`.
+        Raises:
+            OutOfGas: the budget is used up.
         """
         if slot.cell is None:
             assert slot.input is not None
             data = slot.input.object.data
             assert isinstance(data, MoveObject)
             slot.cell = [self.machine.types.decode(slot.type, data.contents)]
-        # Inputs that no command uses are never decoded, and cost nothing here.
+        # Inputs that no command uses are never decoded and cost nothing here.
         if slot.is_unread:
             slot.is_unread = False
             self.charge_copy(slot.type, slot.cell[0])
         return slot.cell
 
     def take(self, argument: TypedArgument) -> Value:
-        """The value of an argument, or a reference to it. Raises `OutOfGas`."""
+        """Return the value of an argument, or a reference to it.
+
+        Raises:
+            OutOfGas: the budget is used up.
+        """
         return _TAKE[argument.usage](self, argument.slot, argument.moves)
 
     def take_all(self, arguments: Iterable[TypedArgument]) -> list[Value]:
-        """The values of arguments, in their order."""
+        """Return the values of arguments in order."""
         return [self.take(argument) for argument in arguments]
 
-    # --- Gas: what the interpreter of commands does is charged as instructions are
+    # --- Gas: the interpreter of commands charges as for instructions
 
     def charge_copy(self, tag: TypeTag, value: Value) -> None:
-        """Charge for a value that is read, or copied. Raises `OutOfGas`."""
+        """Charge for reading or copying a value.
+
+        Raises:
+            OutOfGas: the budget is used up.
+        """
         self.gas.meter.charge_push(self.machine.types.size(tag, value))
 
     def charge_reference(self) -> None:
-        """Charge for a value that is lent, or moved. Raises `OutOfGas`."""
+        """Charge for borrowing or moving a value.
+
+        Raises:
+            OutOfGas: the budget is used up.
+        """
         self.gas.meter.charge_push(REFERENCE_BYTES)
 
     # --- Types
 
     def abilities(self, tag: TypeTag) -> Ability:
-        """What values of a type may be used for."""
+        """Return the abilities of a type."""
         return _COIN_ABILITIES if tag == GAS_COIN else self.machine.types.abilities(tag)
 
     def has_public_transfer(self, tag: StructTag) -> bool:
-        """Whether everyone who owns an object of this type may transfer it."""
+        """Return whether any owner of an object of this type may transfer it."""
         return Ability.STORE in self.abilities(tag)
 
 
-# --- How values are taken
+# --- Usages of values
 
 
 def _by_value(context: ExecutionContext, slot: ValueSlot, moves: bool) -> Value:
     (value,) = context.cell(slot)
-    # What is moved costs as much as a pointer, whatever its size; a copy costs its bytes.
+    # A move costs as much as a pointer, whatever the value's size. A copy costs the value's bytes.
     if moves:
         context.charge_reference()
         slot.cell = []

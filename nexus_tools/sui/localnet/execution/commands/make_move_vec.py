@@ -14,7 +14,11 @@ from nexus_tools.sui.types.type_tag import Primitive, TypeTag, VectorTag
 
 
 def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTag | None:
-    """The type of the elements, if it is given. Raises `CommandFailed`."""
+    """Return the resolved element type, or None if the command names no type.
+
+    Raises:
+        CommandFailed: the type does not exist.
+    """
     tag = command.element_type
     return None if tag is None else resolve_type_argument(context, tag, 0)
 
@@ -22,7 +26,7 @@ def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTa
 def type_make_move_vec(
     typer: ArgumentTyper, command: MakeMoveVec, element_type: TypeTag | None
 ) -> TypedCommand:
-    """Values of one type: that of the first, which is an object, if it is not given."""
+    """Type the elements. Without an element type, the first one must be an object and sets it."""
     first = [] if element_type is not None else [_first_object(typer, command)]
     tag = first[0].slot.type if element_type is None else element_type
     others = typer.locate(command.elements[len(first) :], len(first))
@@ -32,8 +36,8 @@ def type_make_move_vec(
 
 def _first_object(typer: ArgumentTyper, command: MakeMoveVec) -> TypedArgument:
     (first,) = typer.locate(command.elements[:1])
-    wrong = ArgumentErrorKind.INVALID_MAKE_MOVE_VEC_NON_OBJECT_ARGUMENT
-    return typer.fixed(first, lambda slot: Ability.KEY in slot.abilities, wrong)
+    error_kind = ArgumentErrorKind.INVALID_MAKE_MOVE_VEC_NON_OBJECT_ARGUMENT
+    return typer.fixed(first, lambda slot: Ability.KEY in slot.abilities, error_kind)
 
 
 def make_move_vec(context: ExecutionContext, command: TypedCommand) -> list[Value]:

@@ -14,15 +14,15 @@ from nexus_tools.sui.types.transaction import MergeCoins
 
 
 def type_merge_coins(typer: ArgumentTyper, command: MergeCoins, _loaded: None) -> TypedCommand:
-    """A coin by `&mut`, and coins of the same type."""
+    """Type a coin by `&mut`, and coins of the same type by value."""
     destination, *sources = typer.locate((command.destination, *command.sources))
-    typed = typer.coin(destination)
-    of_sources = typer.all_typed(sources, repeat(typed.slot.type))
-    return TypedCommand(command, None, [typed, *of_sources])
+    coin = typer.coin(destination)
+    typed_sources = typer.all_typed(sources, repeat(coin.slot.type))
+    return TypedCommand(command, None, [coin, *typed_sources])
 
 
 def merge_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Put coins of the same type into a coin; they cease to exist."""
+    """Merge coins of the same type into a coin and delete them."""
     destination, *sources = command.arguments
     balance = context.take(destination).read()[1]
     for coin in context.take_all(sources):
@@ -30,5 +30,5 @@ def merge_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]
         balance[0] += coin[1][0]
         if balance[0] > MAX_BALANCE:
             raise CommandFailed(ErrorKind.COIN_BALANCE_OVERFLOW)
-    context.charge_reference()  # the interpreter copies it to read the balance
+    context.charge_reference()  # the interpreter copies the reference to read the balance
     return []

@@ -30,12 +30,16 @@ from nexus_tools.sui.types.execution_status import ErrorKind
 from nexus_tools.sui.types.transaction import MoveCall
 from nexus_tools.sui.types.type_tag import TX_CONTEXT, TypeTag
 
-# What Python says of code whose types do not fit, which the verifier is there to refuse.
+# Python's exceptions for code with wrong types, which the verifier should have refused.
 _UNTYPED = (TypeError, ValueError, LookupError, AttributeError, AssertionError, OverflowError)
 
 
 def load_function(context: ExecutionContext, command: MoveCall) -> LoadedFunction:
-    """The function, and the types that the command names. Raises `CommandFailed`."""
+    """Return the function and the type arguments that the command names.
+
+    Raises:
+        CommandFailed: the function or a type does not exist, or a type breaks a constraint.
+    """
     type_arguments = resolve_type_arguments(context, command.type_arguments)
     function = context.machine.types.function(command.package, command.module, command.function)
     if function is None:
@@ -49,15 +53,15 @@ def load_function(context: ExecutionContext, command: MoveCall) -> LoadedFunctio
 
 
 def type_move_call(typer: ArgumentTyper, command: MoveCall, loaded: LoadedFunction) -> TypedCommand:
-    """An argument for each parameter but the `TxContext`, in whatever place it is."""
+    """Type one argument for each parameter except `TxContext`, wherever that stands."""
     located = iter(typer.locate(command.arguments))
     function, types = loaded.function, loaded.type_arguments
     parameters = [substitute(parameter, types) for parameter in function.parameters]
-    expected = sum(not _is_tx_context(parameter) for parameter in parameters)
-    if expected != len(command.arguments):
+    arity = sum(not _is_tx_context(parameter) for parameter in parameters)
+    if arity != len(command.arguments):
         raise CommandFailed(
             ErrorKind.ARITY_MISMATCH,
-            message=f"Expected {expected} arguments calling function '{function.name}', but found"
+            message=f"Expected {arity} arguments calling function '{function.name}', but found"
             f" {len(command.arguments)}",
         )
     arguments: list[TypedArgument] = [
@@ -87,9 +91,9 @@ def call(
     type_arguments: tuple[TypeTag, ...],
     values: Sequence[Value],
 ) -> list[Value]:
-    """Run a function, and note the events that it emits as its module's.
+    """Run a function, and record the events that it emits for its module.
 
-    Code that does what no type allows, though it was verified, fails as an invariant violation.
+    Verified code that still causes a type error in Python fails as an invariant violation.
     """
     try:
         results = context.machine.call(function, type_arguments, values, context.call_context)
@@ -108,10 +112,11 @@ def call(
 
 
 def _at_storage_id(context: ExecutionContext, function: Function, abort: MoveAbort) -> MoveAbort:
-    """The abort, with the id of the very version of the package whose code was running.
+    """Return the abort with the ID of the package version whose code was running.
 
-    Bytecode knows itself by its original id: an abort in 0xA::m, which the called package links as
-    0xC, is reported of 0xC::m.
+    Bytecode refers to itself by its original ID. If the called package links 0xA as 0xC, an abort
+    in
+    0xA::m is reported in 0xC::m.
     """
     package = context.machine.types.package(function.package)
     assert package is not None

@@ -28,14 +28,18 @@ COMPATIBLE = 0
 
 
 def load_dependencies(context: ExecutionContext, command: Publish | Upgrade) -> Dependencies:
-    """The dependencies that the command names, by original ids. Raises `CommandFailed`."""
+    """Return the dependencies that the command names, by original ID.
+
+    Raises:
+        CommandFailed: a dependency does not exist or is named in two versions.
+    """
     return dependencies_of(command.dependencies, context.store)
 
 
 def type_publish(
     typer: ArgumentTyper, command: Publish, dependencies: Dependencies
 ) -> TypedCommand:
-    """No arguments; the result is the `UpgradeCap` of the package."""
+    """Return the command without arguments; its result is the `UpgradeCap` of the package."""
     return TypedCommand(command, dependencies, (), [typer.result(UPGRADE_CAP)])
 
 
@@ -58,14 +62,18 @@ def publish(context: ExecutionContext, command: TypedCommand) -> list[Value]:
 def introduce(
     context: ExecutionContext, package: MovePackage, modules: Sequence[NewModule]
 ) -> None:
-    """Verify a new package, and make it known to the machine. Raises `CommandFailed`."""
+    """Verify a new package and add it to the machine.
+
+    Raises:
+        CommandFailed: a module is not valid.
+    """
     verify_modules(context.machine, package, modules)
     context.new_packages.append(package)
     context.machine.types.publish(package)
 
 
 def _initialize(context: ExecutionContext, package: Address, module: str) -> None:
-    """Call `init`, if the module has it: with its one-time witness if it asks for it."""
+    """Call the module's `init`, if any, with its one-time witness if it has that parameter."""
     function = context.machine.types.function(package, module, INIT)
     if function is None:
         return

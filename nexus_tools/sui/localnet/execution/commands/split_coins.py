@@ -14,24 +14,24 @@ from nexus_tools.sui.types.type_tag import Primitive
 
 
 def type_split_coins(typer: ArgumentTyper, command: SplitCoins, _loaded: None) -> TypedCommand:
-    """A coin by `&mut`, and an amount for each new coin."""
+    """Type a coin by `&mut`, and an amount for each new coin."""
     coin, *amounts = typer.locate((command.coin, *command.amounts))
-    typed = typer.coin(coin)
-    of_amounts = typer.all_typed(amounts, repeat(Primitive.U64))
-    arguments = [typed, *of_amounts]
-    results = [typer.result(typed.slot.type) for _ in amounts]
+    typed_coin = typer.coin(coin)
+    typed_amounts = typer.all_typed(amounts, repeat(Primitive.U64))
+    arguments = [typed_coin, *typed_amounts]
+    results = [typer.result(typed_coin.slot.type) for _ in amounts]
     return TypedCommand(command, None, arguments, results)
 
 
 def split_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Take new coins of the given amounts from a coin."""
-    coin, *of_amounts = command.arguments
+    """Split new coins of the given amounts off a coin."""
+    coin, *amount_arguments = command.arguments
     balance = context.take(coin).read()[1]
-    amounts = context.take_all(of_amounts)
+    amounts = context.take_all(amount_arguments)
     total = sum(amounts)
     if total > MAX_BALANCE:
         raise CommandFailed(ErrorKind.COIN_BALANCE_OVERFLOW)
-    context.charge_reference()  # the interpreter copies it to read the balance
+    context.charge_reference()  # the interpreter copies the reference to read the balance
     if total > balance[0]:
         raise CommandFailed(
             ErrorKind.INSUFFICIENT_COIN_BALANCE, message=f"balance: {balance[0]} required: {total}"

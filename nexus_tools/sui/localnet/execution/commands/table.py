@@ -1,11 +1,10 @@
-"""The commands of a programmable transaction: what each kind does, and in which steps.
+"""The table of the commands of a programmable transaction, and the steps that run them.
 
-All commands go through each step before the first one goes through the next: the functions and
-types that they name are found (*load*), then their arguments are (*type*), then the checks of
-`checks` are made, and only then is the first command executed (*run*). So of two mistakes the one
-that an earlier step finds is reported, even if it is in a later command. Source:
-`static_programmable_transactions/mod.rs` of `sui-adapter`, which is on since protocol 104
-(`enable_ptb_execution_v2`).
+All commands finish a step before the first one starts the next: functions and types are looked up
+(*load*), arguments get their types (*type*), the package `checks` runs, and only then are the
+commands executed (*run*). So of two errors, the one of the earlier step is reported, even if it is
+in a later command. Source: `static_programmable_transactions/mod.rs` of `sui-adapter`, which is
+enabled since protocol 104 (`enable_ptb_execution_v2`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,23 +73,27 @@ _STEPS: Mapping[type[Command], tuple[Load | None, Type, Run]] = {
 
 CommandTable = Mapping[type[Command], Run]
 COMMANDS: CommandTable = {kind: run for kind, (_, _, run) in _STEPS.items()}
-"""How commands are run; who watches a transaction has a table of its own."""
+"""The functions that run commands. A trace uses a table of its own."""
 
-# --- Before the first one runs
+# --- Before the first command runs
 
 
 def type_commands(context: ExecutionContext, commands: Sequence[Command]) -> list[TypedCommand]:
-    """The commands, ready to be executed. Raises `CommandFailed`."""
-    loaded = [_load(context, command) for command in context.in_turn(commands)]
+    """Load, type and check the commands.
+
+    Raises:
+        CommandFailed: a command breaks a rule.
+    """
+    targets = [_load(context, command) for command in context.in_turn(commands)]
     typer = ArgumentTyper(context)
-    typed = []
-    for command, names in zip(context.in_turn(commands), loaded, strict=True):
+    typed_commands = []
+    for command, target in zip(context.in_turn(commands), targets, strict=True):
         _, type_command, _ = _STEPS[type(command)]
-        ready = type_command(typer, command, names)
-        context.results.append(ready.results)
-        typed.append(ready)
-    check_commands(context, typer, typed)
-    return typed
+        typed_command = type_command(typer, command, target)
+        context.results.append(typed_command.results)
+        typed_commands.append(typed_command)
+    check_commands(context, typer, typed_commands)
+    return typed_commands
 
 
 def _load(context: ExecutionContext, command: Command) -> Loaded:
@@ -98,13 +101,13 @@ def _load(context: ExecutionContext, command: Command) -> Loaded:
     return None if load is None else load(context, command)
 
 
-# --- Running them
+# --- Execution
 
 TypedBytes = tuple[TypeTag, bytes]
 
 
 class CommandResult(Struct, frozen=True):
-    """What a command returned, and what it made of arguments that it took by `&mut`, as BCS."""
+    """A command's return values and the final values of its `&mut` arguments, as BCS."""
 
     return_values: tuple[TypedBytes, ...]
     mutated_by_reference: tuple[tuple[Argument, TypeTag, bytes], ...]
@@ -119,10 +122,14 @@ def run_commands(
     table: CommandTable,
     reports: list[CommandResult],
 ) -> None:
-    """Run all commands in order; a simulation reports each. Raises one of `EXECUTION_FAILURES`."""
+    """Run all commands in order. A simulation reports the results of each.
+
+    Raises:
+        Exception: one of `EXECUTION_FAILURES`.
+    """
     for command in context.in_turn(commands):
         values = table[type(command.command)](context, command)
-        context.gas.meter.charge_instruction()  # besides what it did
+        context.gas.meter.charge_instruction()  # in addition to the command's own charges
         if context.mode in _REPORTING:
             reports.append(_report(context, command, values))
         for slot, value in zip(command.results, values, strict=True):
@@ -134,18 +141,18 @@ def _report(
 ) -> CommandResult:
     return CommandResult(
         tuple(
-            _encoded(context, slot, value)
+            _typed_bytes(context, slot, value)
             for slot, value in zip(command.results, values, strict=True)
         ),
         tuple(
-            (argument, *_encoded(context, slot, slot.cell[0]))
+            (argument, *_typed_bytes(context, slot, slot.cell[0]))
             for argument, slot in command.mutated
             if slot.cell
         ),
     )
 
 
-def _encoded(context: ExecutionContext, slot: ValueSlot, value: Value) -> TypedBytes:
-    """A value as BCS; of a reference, what it refers to."""
-    referred = value.read() if isinstance(value, Reference) else value
-    return slot.type, context.machine.types.encode(slot.type, referred)
+def _typed_bytes(context: ExecutionContext, slot: ValueSlot, value: Value) -> TypedBytes:
+    """Encode a value, or the target of a reference, as BCS."""
+    target = value.read() if isinstance(value, Reference) else value
+    return slot.type, context.machine.types.encode(slot.type, target)

@@ -18,10 +18,10 @@ _PUBLIC_OBJECT = Ability.KEY | Ability.STORE
 def type_transfer_objects(
     typer: ArgumentTyper, command: TransferObjects, _loaded: None
 ) -> TypedCommand:
-    """Objects that everyone may transfer, and an address. The gas coin may be among them."""
+    """Type objects with public transfer, possibly the gas coin, and an address."""
     *objects, address = typer.locate((*command.objects, command.address))
-    wrong = ArgumentErrorKind.INVALID_TRANSFER_OBJECT
-    arguments = [typer.fixed(located, _is_public_object, wrong) for located in objects]
+    error_kind = ArgumentErrorKind.INVALID_TRANSFER_OBJECT
+    arguments = [typer.fixed(located, _is_public_object, error_kind) for located in objects]
     arguments.append(typer.typed(address, Primitive.ADDRESS))
     return TypedCommand(command, None, arguments)
 
@@ -31,7 +31,7 @@ def _is_public_object(slot: ValueSlot) -> bool:
 
 
 def transfer_objects(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Give objects to an address."""
+    """Transfer objects to an address."""
     *objects, recipient = context.take_all(command.arguments)
     owner = AddressOwner(Address(recipient))
     for argument, value in zip(command.arguments, objects, strict=False):

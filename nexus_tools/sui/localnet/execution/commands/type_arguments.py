@@ -1,10 +1,10 @@
-"""Types as transactions name them, made into the types of running code.
+"""The resolution of type arguments into the types of running code.
 
-A transaction may name a type by any version of its package that has it; values are of the type by
-the version that first defined it.
+A transaction may name a type by any version of its package that has the type. Values are of the
+type by the version that first defined it.
 
-`0xC::m::New` of a package whose version 0xB added the type is 0xB::m::New, by whichever of both ids
-it is named. 0xA::m::New, of the version before, is no type.
+For example, version 0xB of a package added a type, and 0xC is a later version. Both 0xB::m::New and
+0xC::m::New resolve to 0xB::m::New. 0xA::m::New, of the version before, is not a type.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,23 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
 def resolve_type_arguments(
     context: ExecutionContext, tags: Sequence[TypeTag]
 ) -> tuple[TypeTag, ...]:
-    """The types that a command names. Raises `CommandFailed`."""
+    """Return the types that a command names.
+
+    Raises:
+        CommandFailed: a type does not exist.
+    """
     return tuple(resolve_type_argument(context, tag, index) for index, tag in enumerate(tags))
 
 
 def check_constraints(
     context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
 ) -> None:
-    """Compare types with the type parameters of a function. Raises `CommandFailed`.
+    """Check types against the type parameters of a function.
 
-    The loader that does so reports a bytecode error, unlike the one that resolves the types.
+    The loader that checks this reports a bytecode error, unlike the one that resolves the types.
+
+    Raises:
+        CommandFailed: the number of types is wrong, or a type lacks an ability.
     """
     if len(tags) != len(constraints):
         raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
@@ -37,12 +44,16 @@ def check_constraints(
         if constraint and constraint & ~context.abilities(tag):
             raise CommandFailed(
                 ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR,
-                message=f"{tag} has not the abilities that the type parameter asks for",
+                message=f"{tag} does not have the abilities that the type parameter requires",
             )
 
 
 def resolve_type_argument(context: ExecutionContext, tag: TypeTag, index: int) -> TypeTag:
-    """The type that the command's `index`th type argument names. Raises `CommandFailed`."""
+    """Return the type that the command's `index`th type argument names.
+
+    Raises:
+        CommandFailed: the type does not exist.
+    """
     if isinstance(tag, VectorTag):
         return VectorTag(resolve_type_argument(context, tag.element, index))
     if not isinstance(tag, StructTag):
@@ -61,9 +72,9 @@ def resolve_type_argument(context: ExecutionContext, tag: TypeTag, index: int) -
         )
     if origin is None:
         raise type_argument_failed(index, TypeArgumentErrorKind.TYPE_NOT_FOUND)
-    resolved = StructTag(origin, tag.module, tag.name, params)
-    _check_parameters(context, resolved, index)
-    return resolved
+    resolved_tag = StructTag(origin, tag.module, tag.name, params)
+    _check_parameters(context, resolved_tag, index)
+    return resolved_tag
 
 
 def _check_parameters(context: ExecutionContext, tag: StructTag, index: int) -> None:

@@ -1,7 +1,7 @@
-"""A command when it is known which values it uses, of which types, and how.
+"""A command after typing: its slots, the types of its values, and how it uses them.
 
-A value lies in a *slot*: the gas coin, an input, a result of a command. An argument says of which
-slot a command takes the value, and in which way.
+A value lies in a *slot*: the gas coin, an input, or a result of a command. An argument names the
+slot and the way in which the command uses its value.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class ValueSlot(Struct, eq=False):
-    """A place for one value of one type; `cell` is a list of it, or empty before and after.
+    """A slot for one value of one type; `cell` is a list of it, or empty before and after.
 
-    `input` is the object that lies here, if it is an input; its cell is None until it is used.
-    `reference` says of a reference to a value of the type whether it is mutable; it is None of a
-    value. `lent_mutably` says that the value may differ from the input, `is_unread` that the value
-    is charged for when it is used.
+    `input` is the object in the slot, if it is an input; its cell is None until its first use.
+    `reference` is None for a value; for a reference it says whether the reference is mutable.
+    `lent_mutably` says that the value may differ from the input, `is_unread` that its first use is
+    still to be charged.
     """
 
     type: TypeTag
@@ -43,10 +43,10 @@ class ValueSlot(Struct, eq=False):
 
 
 class PureSlot(Struct, eq=False):
-    """Bytes that get a type where they are used: each type has a value of its own.
+    """Bytes that get a type where they are used, with a separate value for each type.
 
-    The same 32 bytes may be an `address` in one command and an `ID` in the next. What a command
-    does to the one by `&mut` does not change the other.
+    The same 32 bytes may be an `address` in one command and an `ID` in the next. A command that
+    changes one by `&mut` does not change the other.
     """
 
     data: bytes
@@ -54,7 +54,7 @@ class PureSlot(Struct, eq=False):
 
 
 class ReceivingSlot(Struct, eq=False):
-    """A ticket for an object that was sent to an object: each type has a value of its own."""
+    """A ticket for an object that was sent to an object, with a separate value for each type."""
 
     reference: ObjectReference
     typed: dict[TypeTag, ValueSlot] = field(default_factory=dict)
@@ -64,13 +64,13 @@ Slot = ValueSlot | PureSlot | ReceivingSlot
 
 
 class Usage(Enum):
-    """What a command does with the value of a slot.
+    """The way in which a command uses the value of a slot.
 
-    BY_VALUE        takes it, or a copy; a reference too
-    BORROW          lends it by `&`
-    BORROW_MUTABLY  lends it by `&mut`
-    READ            takes a copy of what the reference in the slot refers to
-    FREEZE          takes the `&mut` in the slot as `&`
+    BY_VALUE        move or copy it, also if it is a reference
+    BORROW          borrow it by `&`
+    BORROW_MUTABLY  borrow it by `&mut`
+    READ            copy the target of the reference in the slot
+    FREEZE          use the `&mut` in the slot as `&`
     """
 
     BY_VALUE = "by value"
@@ -87,10 +87,10 @@ BORROWS = frozenset({Usage.BORROW, Usage.BORROW_MUTABLY})
 
 
 class TypedArgument(Struct):
-    """The command's `index`th argument; the slot is empty behind it if it `moves` the value.
+    """The command's `index`th argument. If it `moves` the value, the slot is empty afterwards.
 
-    `argument` is None for the `TxContext`, which the transaction itself fills in. `is_borrowed`
-    says of a copy that the value was borrowed when it was made.
+    `argument` is None for the `TxContext`, which the sender does not pass. `is_borrowed` says that
+    the value was borrowed when this argument copied it.
     """
 
     index: int
@@ -102,7 +102,7 @@ class TypedArgument(Struct):
 
     @property
     def is_mutable_reference(self) -> bool:
-        """Whether the command gets a `&mut`."""
+        """Whether the command receives a `&mut`."""
         if self.usage is Usage.BY_VALUE:
             return self.slot.reference is True
         return self.usage is Usage.BORROW_MUTABLY
@@ -116,11 +116,11 @@ class LoadedFunction(Struct, frozen=True):
 
 
 Loaded = LoadedFunction | Dependencies | TypeTag | None
-"""What a command names besides values; the type is that of the elements of a vector."""
+"""The function, packages or vector element type that a command names."""
 
 
 class TypedCommand(Struct, frozen=True):
-    """A command, its arguments in the order of their uses, and the places of its results."""
+    """A command, its arguments in the order of their uses, and the slots of its results."""
 
     command: Command
     loaded: Loaded
@@ -129,9 +129,9 @@ class TypedCommand(Struct, frozen=True):
 
     @property
     def mutated(self) -> Iterator[tuple[Argument, ValueSlot]]:
-        """The arguments of which the command gets a `&mut`, and where their values are."""
+        """The arguments that the command receives as `&mut`, with their slots."""
         return (
-            (each.argument, each.slot)
-            for each in self.arguments
-            if each.argument is not None and each.is_mutable_reference
+            (argument.argument, argument.slot)
+            for argument in self.arguments
+            if argument.argument is not None and argument.is_mutable_reference
         )

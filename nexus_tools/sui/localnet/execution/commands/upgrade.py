@@ -39,27 +39,29 @@ UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
 def type_upgrade(
     typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
 ) -> TypedCommand:
-    """The ticket; the result is a receipt."""
+    """Type the upgrade ticket; the result is a receipt."""
     (ticket,) = typer.locate((command.ticket,))
     arguments = [typer.typed(ticket, UPGRADE_TICKET)]
     return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])
 
 
 def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Publish the next version of a package; turn the ticket into a receipt."""
-    asked = command.command
-    assert isinstance(asked, Upgrade)
+    """Publish the next version of a package, and turn the ticket into a receipt."""
+    upgrade_command = command.command
+    assert isinstance(upgrade_command, Upgrade)
     # `UpgradeTicket { cap: ID, package: ID, policy: u8, digest: vector<u8> }`.
     (cap,), (ticket_package,), policy, digest = context.take(command.arguments[0])
-    if ticket_package != asked.package:
-        mismatch = (asked.package, ticket_package)
+    if ticket_package != upgrade_command.package:
+        mismatch = (upgrade_command.package, ticket_package)
         raise _upgrade_failed(UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, mismatch)
-    context.gas.charge_publish(sum(map(len, asked.modules)))
-    compiled = read_modules(asked.modules)
-    computed = package_digest(asked.modules, asked.dependencies)
-    if computed != bytes(digest):
-        raise _upgrade_failed(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, computed)
-    package_id = _upgrade(context, asked, compiled, cast("Dependencies", command.loaded), policy)
+    context.gas.charge_publish(sum(map(len, upgrade_command.modules)))
+    compiled = read_modules(upgrade_command.modules)
+    computed_digest = package_digest(upgrade_command.modules, upgrade_command.dependencies)
+    if computed_digest != bytes(digest):
+        raise _upgrade_failed(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, computed_digest)
+    package_id = _upgrade(
+        context, upgrade_command, compiled, cast("Dependencies", command.loaded), policy
+    )
     # `UpgradeReceipt { cap: ID, package: ID }`.
     return [[[cap], [bytes(package_id)]]]
 
@@ -72,7 +74,8 @@ def _upgrade(
     policy: int,
 ) -> Address:
     previous = fetch_package(context.store, command.package)
-    # Every version names itself by the id of the first; its own says only where it is stored.
+    # The code of every version refers to itself by the original ID. The version's own ID is only
+    # its storage location.
     modules = move_modules(command.modules, compiled, original_id(previous))
     package_id = context.runtime.transaction.fresh_id()
     package = upgraded_package(package_id, previous, modules, dependencies)

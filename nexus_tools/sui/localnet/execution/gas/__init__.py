@@ -1,4 +1,4 @@
-"""Gas: what computation and storage cost, and what pays for it."""
+"""Gas: the cost of computation and storage, and the coins that pay it."""
 
 from nexus_tools.sui.localnet.execution.gas.payment import (
     MOCK_COIN_ID,

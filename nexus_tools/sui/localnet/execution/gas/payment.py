@@ -1,4 +1,4 @@
-"""What pays for a transaction: coins and reserved money, checked and smashed into the first."""
+"""The payment of a transaction: checked coins and reservations, smashed into the first one."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,16 +16,16 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 
 MOCK_COIN_ID = Address(b"\xff" * 32)
 MOCK_COIN_BALANCE = 1_000_000_000_000_000_000
-"""MIST; as `SIMULATION_GAS_COIN_VALUE` of real nodes."""
+"""The balance in MIST: `SIMULATION_GAS_COIN_VALUE` of real nodes."""
 
 _NO_TRANSACTION = Digest(bytes(32))
 
 
 class GasPayment(Struct, frozen=True):
-    """What pays, smashed into one: `balance` is all of it (MIST), `smashed` the coins that went in.
+    """The smashed payment: `balance` is the total in MIST, `smashed` the coins merged into it.
 
-    `reserved` is the part that comes from the payer's address balance. What is left is in `coin`;
-    without one it goes back into the address balance, and a coin is made for the commands alone.
+    `reserved` is the part from the payer's address balance. The remainder stays in `coin`. Without
+    a coin it returns to the address balance, and the commands see a temporary coin.
     """
 
     payer: Address
@@ -36,13 +36,16 @@ class GasPayment(Struct, frozen=True):
 
 
 def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
-    """All that pays in the first of it; None if nothing is named that does.
+    """Merge the whole payment into its first part. Return None if there is no payment.
 
-    Coins of 3, 4 and 5 become one of 12 in the place of the first, and the others are gone,
-    whatever becomes of the transaction. A reservation counts as a coin; where it is the first, the
-    money stays in the address balance. Refuses what is no coin of SUI, or not an address's own.
+    Coins of 3, 4 and 5 become one of 12 in the place of the first. The others are deleted even if
+    the transaction fails. A reservation counts as a coin. If it comes first, the funds stay in the
+    address balance.
+
+    Raises:
+        TransactionRefused: an object is not a coin of SUI, or an address does not own it.
     """
-    reservations = [each for each in gas.payment if is_coin_reservation(each)]
+    reservations = [reference for reference in gas.payment if is_coin_reservation(reference)]
     if not coins and not reservations:
         return None
     balance = sum(map(_spendable, coins))
@@ -54,7 +57,7 @@ def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
 
 
 def _spendable(coin: Object) -> int:
-    """What is in a coin that may pay."""
+    """Return the balance of a coin, or refuse it if it cannot pay for gas."""
     if not isinstance(coin.owner, AddressOwner):
         raise TransactionRefused(
             "gas_object_not_owned_object",
@@ -66,13 +69,13 @@ def _spendable(coin: Object) -> int:
 
 
 def mock_payment(owner: Address) -> tuple[Object, ...]:
-    """A coin that exists for a simulation alone."""
+    """Return a coin that exists only for a simulation."""
     data = gas_coin(MOCK_COIN_ID, MOCK_COIN_BALANCE, version=1)
     return (Object(data, AddressOwner(owner), _NO_TRANSACTION, 0),)
 
 
 def with_simulated_gas(data: TransactionData, environment: Environment) -> TransactionData:
-    """A transaction without payment, with price and budget where they are missing."""
+    """Fill in the missing price and budget of a transaction without payment."""
     gas = data.gas
     return replace(
         data,
@@ -85,9 +88,10 @@ def with_simulated_gas(data: TransactionData, environment: Environment) -> Trans
 
 
 def needs_mock_payment(data: TransactionData, mode: Mode, store: ObjectStore) -> bool:
-    """Whether a coin is made up for a transaction without coins.
+    """Return whether a transaction without coins is executed with a mock coin.
 
-    Where it counts the payer's address balance pays; in a simulation too, if it can.
+    A committed transaction pays from the payer's address balance, and so does a simulation if it
+    can.
     """
     gas = data.gas
     if gas.payment or mode is Mode.COMMIT:

@@ -1,7 +1,7 @@
-"""The gas of a transaction: what it may use, what it has used, and what that costs.
+"""The gas of a transaction: its limit, its use and its cost.
 
-Computation is what the machine's meter says, with natives, bytes read and bytes published; half of
-its digits are rounded up. Source: `sui-types/src/gas_model/gas_v2.rs`.
+Computation is the sum of the machine's meter, natives, bytes read and bytes published, with half of
+the digits rounded up. Source: `sui-types/src/gas_model/gas_v2.rs`.
 """
 
 from nexus_tools.sui.localnet.execution.errors import TransactionRefused
@@ -30,7 +30,7 @@ _KB = 1_000  # of the protocol's configuration
 
 
 def rounded_computation(units: int) -> int:
-    """Gas units as they are paid: 1 000 at least, and the lower half of the digits rounded up.
+    """Round gas units as they are paid: at least 1 000, with half of the digits rounded up.
 
     So 1 234 units are paid as 1 240, and 12 345 as 12 400.
     """
@@ -41,10 +41,10 @@ def rounded_computation(units: int) -> int:
 
 
 class GasStatus:
-    """The gas of one transaction: budget and price as the sender set them, and what is used up.
+    """The gas of one transaction: budget and price from the sender, and the units used so far.
 
-    All is charged to `meter`, in internal gas units; `natives` is how natives do it. `rules` are
-    those of the epoch.
+    `meter` counts all charges, in internal gas units; natives charge it through `natives`. `rules`
+    are the rules of the epoch.
     """
 
     limits = METERED_LIMITS
@@ -80,7 +80,7 @@ class GasStatus:
         self.meter.charge(size * OBJECT_ACCESS_COST_READ_PER_BYTE)
 
     def charge_package_read(self, size: int) -> None:
-        """Charge for reading packages of this many bytes together."""
+        """Charge for reading packages with a total of this many bytes."""
         per_kb = self._rules.obj_access_cost_read_per_package_kb
         if per_kb is None:
             self.charge_read(size)
@@ -88,13 +88,13 @@ class GasStatus:
             self.meter.charge(-(-size * per_kb // _KB))
 
     def charge_publish(self, size: int) -> None:
-        """Charge for checking modules of this many bytes."""
+        """Charge for verifying modules of this many bytes."""
         self.meter.charge(size * PACKAGE_PUBLISH_COST_PER_BYTE)
 
     def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:
-        """MIST for the computation, at most the budget; and whether the budget suffices.
+        """Return the computation cost in MIST, and whether the budget covers it.
 
-        A gas unit costs `price_max` at most, if that is given.
+        The cost is at most the budget. A gas unit costs at most `price_max`, if that is given.
         """
         units = self.meter.spent // INTERNAL_UNITS_PER_GAS_UNIT
         price = self.price if price_max is None else min(self.price, price_max)
@@ -102,12 +102,12 @@ class GasStatus:
         return (cost, True) if cost < self.budget else (self.budget, False)
 
     def can_pay(self, computation_cost: int, storage: StorageCharge) -> bool:
-        """Whether the budget suffices for both."""
+        """Return whether the budget covers computation and storage."""
         due = max(storage.cost - self._sender_rebate(storage), 0)
         return due <= self.budget - computation_cost
 
     def summary(self, computation_cost: int, storage: StorageCharge) -> GasCostSummary:
-        """The costs as effects have them."""
+        """Return the costs in the form of the effects."""
         rebate = self._sender_rebate(storage)
         return GasCostSummary(computation_cost, storage.cost, rebate, storage.rebate - rebate)
 
@@ -116,7 +116,7 @@ class GasStatus:
 
 
 class UnmeteredGas(GasStatus):
-    """The gas of the network's own transactions: nothing is charged."""
+    """The gas of system transactions, which charge nothing."""
 
     limits = UNMETERED_LIMITS
 
@@ -126,13 +126,13 @@ class UnmeteredGas(GasStatus):
         self.natives = NativeGas(_UNMETERED)
 
     def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:  # noqa: ARG002
-        """Nothing."""
+        """Return zero."""
         return 0, True
 
     def can_pay(self, _computation_cost: int, _storage: StorageCharge) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def summary(self, _computation_cost: int, _storage: StorageCharge) -> GasCostSummary:
-        """Nothing."""
+        """Return zero costs."""
         return GasCostSummary(0, 0, 0, 0)

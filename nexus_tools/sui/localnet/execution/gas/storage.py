@@ -1,8 +1,8 @@
-"""What storing costs: how many bytes an object has, their price, and what comes back.
+"""The cost of storage: the bytes of an object, their price, and the rebate.
 
-The bytes are the fixed sizes of owner (40), digest (32) and rebate (8), whatever they are, and the
-data. Of the price nearly all comes back when the object goes. Source:
-`object_size_for_gas_metering` in `sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
+The bytes are the fixed sizes of owner (40), digest (32) and rebate (8) plus the data. Nearly all of
+the price is refunded when the object is deleted. Source: `object_size_for_gas_metering` in
+`sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
 """
 
 from functools import lru_cache
@@ -25,10 +25,10 @@ def _type_bytes(tag: StructTag) -> int:
 
 
 def storage_bytes(data: MoveObject | MovePackage) -> int:
-    """The bytes that are paid for.
+    """Return the number of bytes that storage is charged for.
 
-    So 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 for a coin of SUI, whose type is written as one byte
-    and whose contents are an id and a u64.
+    A coin of SUI has 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 bytes: its type is encoded as one byte
+    and its contents are an ID and a u64.
     """
     if isinstance(data, MovePackage):
         return _METADATA_BYTES + package_bytes(data)
@@ -36,7 +36,7 @@ def storage_bytes(data: MoveObject | MovePackage) -> int:
 
 
 def package_bytes(package: MovePackage) -> int:
-    """The size of a package, which has a limit too."""
+    """Return the size of a package, which is also limited."""
     modules = sum(len(name.encode()) + len(code) for name, code in package.modules)
     origins = sum(
         len(origin.module) + len(origin.datatype) + _ADDRESS_BYTES
@@ -47,20 +47,20 @@ def package_bytes(package: MovePackage) -> int:
 
 
 def storage_cost(data: MoveObject | MovePackage) -> int:
-    """MIST for storing an object."""
+    """Return the cost of storing an object, in MIST."""
     return storage_bytes(data) * STORAGE_COST_PER_BYTE
 
 
 def sender_rebate(storage_rebate: int, rate: int) -> int:
-    """What the sender gets back of the storage that is given up, rounded half up.
+    """Return the sender's refund for storage that is given up, rounded half up.
 
-    `rate` is that of the protocol, of 10 000: 9 900 until version 137.
+    `rate` is the protocol's rate in basis points (of 10 000): 9 900 until version 137.
     """
     return (storage_rebate * rate + _BASIS_POINTS // 2) // _BASIS_POINTS
 
 
 class StorageCharge(Struct, frozen=True):
-    """MIST for all that is written, and MIST once paid for all that is replaced or removed."""
+    """The cost of all written objects, and the earlier cost of replaced or removed ones (MIST)."""
 
     cost: int
     rebate: int

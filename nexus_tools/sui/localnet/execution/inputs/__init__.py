@@ -1,4 +1,4 @@
-"""What a transaction names: checked, loaded from the ledger, and allowed to its sender."""
+"""The inputs of a transaction: the checks, the loading, and the sender's permissions."""
 
 from nexus_tools.sui.localnet.execution.inputs.deny_list import (
     BYTES_READ_PER_OWNER,

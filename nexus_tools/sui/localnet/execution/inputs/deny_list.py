@@ -1,8 +1,8 @@
 """The deny lists of regulated coins, as the network enforces them.
 
-A sender who is on the list of a coin, or whose coin is paused, may not use it as an input from that
-moment on. Nobody on the list receives it from the next epoch on. SUI itself has no list. Source:
-`sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
+A denied sender may not use the coin as an input from that moment on, and nobody may use a paused
+coin. From the next epoch on, a denied address cannot receive the coin. SUI itself has no list.
+Source: `sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from nexus_tools.sui.types.type_tag import (
 T = TypeVar("T")
 
 BYTES_READ_PER_OWNER = 10_000
-"""What looking up a new owner of a coin costs: as much as reading this many bytes."""
+"""The cost of a lookup for a new coin owner, as a number of bytes read."""
 
 _COIN_INDEX = 0
 _ID_BYTES = 32
@@ -53,21 +53,21 @@ _LIST_KEY = VectorTag(Primitive.U8)
 
 
 class DenyLists:
-    """The deny lists in a store. `epoch` None asks for what is set, whenever it takes effect."""
+    """The deny lists in a store. With `epoch` None, a setting counts before it takes effect."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
     def is_paused(self, coin_type: str, epoch: int | None) -> bool:
-        """Whether nobody may use a coin type."""
+        """Return whether a coin type is paused for everyone."""
         return self._is_set(coin_type, _PAUSE_KEY, _PAUSE_NAME, epoch)
 
     def is_denied(self, coin_type: str, address: Address, epoch: int | None) -> bool:
-        """Whether an address is on the list of a coin type."""
+        """Return whether an address is on the list of a coin type."""
         return self._is_set(coin_type, _ADDRESS_KEY, bytes(address), epoch)
 
     def is_denied_by_first_version(self, coin_type: str, address: Address) -> bool:
-        """Whether an address is on the list of a coin type that has one of the first version."""
+        """Return whether an address is on the version 1 list of a coin type."""
         root = self._store.get(DENY_LIST)
         if root is None or not isinstance(root.data, MoveObject):
             return False
@@ -88,20 +88,20 @@ class DenyLists:
         if setting is None:
             return False
         newer_epoch, newer, older = setting
-        # In the epoch in which a setting is changed, the value from before still holds.
-        # Set in epoch 7, it holds for who receives from 8 on; for inputs, with no epoch, at once.
+        # In the epoch in which a setting changes, the earlier value is still in effect. A value set
+        # in epoch 7 applies to receivers from epoch 8 on, and to inputs (no epoch) immediately.
         return bool(newer if epoch is None or epoch > newer_epoch else older)
 
     def _field(self, parent: Address, key: TypeTag, name: bytes, value: Codec[T]) -> T | None:
-        # `Field { id, name, value }`: the value stands behind an id of 32 bytes and the name.
-        found = self._store.get(dynamic_field_id(parent, TYPE_TAG.encode(key), name))
-        if found is None or not isinstance(found.data, MoveObject):
+        # `Field { id, name, value }`: the value follows an ID of 32 bytes and the name.
+        field = self._store.get(dynamic_field_id(parent, TYPE_TAG.encode(key), name))
+        if field is None or not isinstance(field.data, MoveObject):
             return None
-        return value.decode(found.data.contents[_ID_BYTES + len(name) :])
+        return value.decode(field.data.contents[_ID_BYTES + len(name) :])
 
 
 def check_denied_inputs(sender: Address, inputs: Iterable[Object], store: ObjectStore) -> None:
-    """Refuse coins, received ones too, that the sender may not use now."""
+    """Refuse coins, also received ones, that the sender may not use now."""
     coin_types = sorted(set(filter(None, map(_regulated_coin_type, inputs))))
     lists = DenyLists(store)
     for coin_type in coin_types:
@@ -123,7 +123,7 @@ def _denied(address: Address, coin_type: str) -> TransactionRefused:
 
 
 def coin_owners(written: Iterable[tuple[Owner, MoveObject]]) -> dict[str, list[Address]]:
-    """The addresses that own coins among these objects, by coin type, both in order."""
+    """Return the addresses that own coins among these objects, by coin type, both sorted."""
     owners: dict[str, set[Address]] = {}
     for owner, data in written:
         coin_type = _coin_type(data.type)
@@ -150,7 +150,7 @@ def _regulated_coin_type(value: Object) -> str | None:
 
 
 def _coin_type(tag: StructTag) -> str | None:
-    """The type that a coin is of, as deny lists write it; None for SUI and for what is no coin."""
+    """Return the coin type as deny lists write it; None for SUI and for other objects."""
     if tag == GAS_COIN or not is_coin(tag):
         return None
     return canonical_text(tag.type_params[0])

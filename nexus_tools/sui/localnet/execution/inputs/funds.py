@@ -1,8 +1,8 @@
-"""What a transaction may take from address balances: for its commands, and for its gas.
+"""The use of address balances by a transaction, for its commands and for its gas.
 
-A transaction without gas coins is paid from the address balance of whoever pays. Nothing but its
-digest then keeps it from being executed twice, so that it has to be valid for two epochs at most,
-or to use an object that changes. Source: `TransactionData` in `sui-types/src/transaction.rs` and
+A transaction without gas coins is paid from the payer's address balance. Only its digest then
+prevents a second execution. So it must be valid for at most two epochs, or use an object that
+changes. Source: `TransactionData` in `sui-types/src/transaction.rs` and
 `accumulators/funds_read.rs` of `sui-core`.
 """
 
@@ -31,44 +31,44 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag, short_name
 
 MAX_WITHDRAWALS = 10
-"""Of one transaction, its gas included."""
+"""The most withdrawals in one transaction, including gas."""
 
 _SENDER = 0
 
-_Wanted = defaultdict[tuple[Address, TypeTag], int]
+_Limits = defaultdict[tuple[Address, TypeTag], int]
 
 
 def balance_of(store: ObjectStore, owner: Address, coin_type: TypeTag) -> int:
-    """What is in an address balance now, in the coin's smallest unit."""
-    found = store.get(accumulator_id(owner, balance_tag(coin_type)))
-    balance = address_balance(found) if found is not None else None
+    """Return the current address balance, in the coin's smallest unit."""
+    stored = store.get(accumulator_id(owner, balance_tag(coin_type)))
+    balance = address_balance(stored) if stored is not None else None
     return balance.amount if balance is not None else 0
 
 
 def withdrawals(data: TransactionData) -> Iterator[FundsWithdrawal]:
-    """The inputs of a transaction that are withdrawals."""
+    """Return the inputs of a transaction that are withdrawals."""
     kind = data.kind
     assert isinstance(kind, ProgrammableTransaction)
     return (value for value in kind.inputs if isinstance(value, FundsWithdrawal))
 
 
 def uses_gas_coin(data: TransactionData) -> bool:
-    """Whether a command names the coin that pays."""
+    """Return whether a command names the gas coin."""
     assert isinstance(data.kind, ProgrammableTransaction)
     gas = GasCoin()
     return any(gas in arguments_of(command) for command in data.kind.commands)
 
 
 def available_for_gas(data: TransactionData, store: ObjectStore) -> int:
-    """MIST that the payer's address balance has left for gas, besides what commands may take."""
-    taken = _wanted(data).get((data.gas.owner, SUI), 0)
-    return max(balance_of(store, data.gas.owner, SUI) - taken, 0)
+    """Return the payer's address balance in MIST minus the amounts that commands may withdraw."""
+    withdrawable = _withdrawal_limits(data).get((data.gas.owner, SUI), 0)
+    return max(balance_of(store, data.gas.owner, SUI) - withdrawable, 0)
 
 
 def pays_from_balance(data: TransactionData, store: ObjectStore) -> bool:
-    """Whether a transaction without gas coins could be executed as it is.
+    """Return whether a transaction without gas coins could be executed unchanged.
 
-    If not, it is simulated with a coin that is made up for it.
+    If not, it is simulated with a mock coin.
     """
     return (
         not uses_gas_coin(data)
@@ -78,7 +78,7 @@ def pays_from_balance(data: TransactionData, store: ObjectStore) -> bool:
 
 
 def check_withdrawals(data: TransactionData, *, gas_from_balance: bool) -> None:
-    """Refuse withdrawals that no balance could make acceptable."""
+    """Refuse withdrawals that are invalid with any balance."""
     reservations = _reservations(data)
     count = int(gas_from_balance) + len(reservations)
     if not all(map(reserved_amount, reservations)):
@@ -102,18 +102,18 @@ def check_withdrawals(data: TransactionData, *, gas_from_balance: bool) -> None:
 
 
 def check_funds(data: TransactionData, store: ObjectStore, *, gas_from_balance: bool) -> None:
-    """Refuse a transaction that may take more than there is.
+    """Refuse a transaction that may withdraw more than the balance.
 
-    What it may take at most counts, not what it will take: balances change only when a checkpoint
-    is settled, behind its transactions.
+    The limits of the withdrawals count, not their later amounts, because balances change only when
+    a checkpoint is settled, after its transactions.
 
     Two withdrawals of at most 60 from a balance of 100 are refused, even if no command redeems
     either.
     """
-    wanted = _wanted(data)
+    limits = _withdrawal_limits(data)
     if gas_from_balance:
-        wanted[data.gas.owner, SUI] += data.gas.budget
-    for (owner, coin_type), amount in wanted.items():
+        limits[data.gas.owner, SUI] += data.gas.budget
+    for (owner, coin_type), amount in limits.items():
         available = balance_of(store, owner, coin_type)
         if available < amount:
             raise _invalid_reservation(
@@ -126,7 +126,7 @@ def check_funds(data: TransactionData, store: ObjectStore, *, gas_from_balance: 
 
 
 def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
-    """Refuse a transaction that could be executed again when the network has forgotten it."""
+    """Refuse a transaction that could run again after the network has forgotten it."""
     if not _is_replay_protected(data, store):
         raise TransactionRefused(
             "invalid_expiration",
@@ -136,8 +136,8 @@ def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
 
 
 def _is_replay_protected(data: TransactionData, store: ObjectStore) -> bool:
-    # A coin that pays gets another version, so that the same transaction cannot name it again; a
-    # reservation is good for two epochs by itself.
+    # A gas coin gets a new version, so the same transaction cannot name it again. A reservation is
+    # valid for only two epochs by itself.
     if data.gas.payment or _is_brief(data.expiration):
         return True
     assert isinstance(data.kind, ProgrammableTransaction)
@@ -150,9 +150,10 @@ def _is_owned(value: Object | None) -> bool:
 
 
 def _is_brief(expiration: Expiration) -> bool:
-    """Whether it ends at latest with the epoch after the one with which it begins.
+    """Return whether it is valid for at most two consecutive epochs.
 
-    From 4 to 5 is brief, from 4 to 6 is not, and no end or no beginning is not either.
+    From 4 to 5 is brief, from 4 to 6 is not. Without a first or a last epoch it is not brief
+    either.
     """
     if not isinstance(expiration, ValidDuring | Validity):
         return False
@@ -160,14 +161,14 @@ def _is_brief(expiration: Expiration) -> bool:
     return first is not None and last is not None and first <= last <= first + 1
 
 
-def _wanted(data: TransactionData) -> _Wanted:
-    """What commands and the gas coin may take at most, by owner and type of coin."""
-    wanted: _Wanted = defaultdict(int)
+def _withdrawal_limits(data: TransactionData) -> _Limits:
+    """Return the maximum withdrawals for commands and the gas coin, by owner and coin type."""
+    limits: _Limits = defaultdict(int)
     for withdrawal in withdrawals(data):
-        wanted[data.sender, withdrawal.type] += withdrawal.amount
+        limits[data.sender, withdrawal.type] += withdrawal.amount
     for reference in _reservations(data):
-        wanted[data.gas.owner, SUI] += reserved_amount(reference)
-    return wanted
+        limits[data.gas.owner, SUI] += reserved_amount(reference)
+    return limits
 
 
 def _reservations(data: TransactionData) -> list[ObjectReference]:

@@ -1,4 +1,4 @@
-"""Loading the objects that a transaction names, and checking that its sender may use them.
+"""The loading of a transaction's objects, and the check that its sender may use them.
 
 Source: `sui-transaction-checks/src/lib.rs`. Packages that commands name are inputs too.
 """
@@ -50,8 +50,8 @@ _ONLY_READ = frozenset({CLOCK, RANDOM})
 class InputObject(Struct, frozen=True):
     """An object that a transaction uses; `mutable` says that commands may change it.
 
-    It gets a new version then, unless it is a shared object that the transaction does not have
-    for itself: then `exclusive` is false, and the object stays as it is.
+    A mutable object gets a new version, unless it is a shared object without exclusive access. Then
+    `exclusive` is false, and the object stays as it is.
     """
 
     object: Object
@@ -70,7 +70,7 @@ class InputObject(Struct, frozen=True):
 
 
 class TransactionInputs(Struct, frozen=True):
-    """All that a transaction names: objects with those of the gas, packages, what it receives."""
+    """All inputs of a transaction: objects including gas coins, packages, and received objects."""
 
     objects: dict[Address, InputObject]
     gas: tuple[Object, ...]
@@ -79,16 +79,16 @@ class TransactionInputs(Struct, frozen=True):
 
     @property
     def lamport_version(self) -> int:
-        """The version of all that the transaction writes: one above every version that it names."""
-        # Objects of versions 3 and 8 are both written as version 9, so that versions tell which of
-        # two transactions came later, whichever objects they share.
+        """The version of all objects that the transaction writes: one above every input version."""
+        # Objects of versions 3 and 8 are both written as version 9. So versions show which of two
+        # transactions came later, whichever objects they share.
         versions = [value.object.version for value in self.objects.values()]
         versions.extend(reference.version for reference in self.receiving)
         return max(versions, default=0) + 1
 
 
 class InputLoader:
-    """Loads the inputs of one transaction from a store. Raises `TransactionRefused`."""
+    """The loader of one transaction's inputs from a store. Methods raise `TransactionRefused`."""
 
     def __init__(
         self, data: TransactionData, store: ObjectStore, digests: DigestCache, mode: Mode
@@ -99,7 +99,7 @@ class InputLoader:
         self._mode = mode
 
     def load(self, gas: tuple[Object, ...] | None = None) -> TransactionInputs:
-        """The inputs; `gas` stands in for the coins that the transaction names."""
+        """Return the inputs; `gas` replaces the coins that the transaction names."""
         kind = self._data.kind
         assert isinstance(kind, ProgrammableTransaction)
         object_ids = [value.object_id for value in kind.inputs if isinstance(value, _OBJECTS)]
@@ -124,12 +124,12 @@ class InputLoader:
         return TransactionInputs(objects, coins, packages, receiving)
 
     def _gas_coins(self) -> Iterator[Object]:
-        seen = set()
+        coin_ids = set()
         payment = self._data.gas.payment
-        for reference in (each for each in payment if not is_coin_reservation(each)):
-            if reference.object_id in seen:
+        for reference in (entry for entry in payment if not is_coin_reservation(entry)):
+            if reference.object_id in coin_ids:
                 raise _used_twice(reference.object_id)
-            seen.add(reference.object_id)
+            coin_ids.add(reference.object_id)
             yield self._owned(reference, self._data.gas.owner).object
 
     def _owned(self, reference: ObjectReference, sender: Address) -> InputObject:
@@ -145,9 +145,9 @@ class InputLoader:
         return InputObject(value, mutable=not isinstance(owner, Immutable))
 
     def _at(self, reference: ObjectReference) -> Object:
-        """The live object, which has to be at this version and digest.
+        """Return the live object, which must have this version and digest.
 
-        Inspected transactions may name an old version, and the digest is not looked at.
+        Inspected transactions may name an old version, and their digests are not checked.
         """
         value = self._store.get(reference.object_id)
         if self._mode is Mode.INSPECT:
@@ -225,14 +225,14 @@ class InputLoader:
     def _receiving(self, inputs: tuple[Input, ...]) -> Iterator[ObjectReference]:
         for value in inputs:
             if isinstance(value, ReceivingObject):
-                found = self._at(value.reference)
-                if not isinstance(found.data, MoveObject):
+                target = self._at(value.reference)
+                if not isinstance(target.data, MoveObject):
                     raise TransactionRefused(
                         "move_package_as_object",
-                        f"A move object is expected, instead a move package is passed: {found.id}",
+                        f"A move object is expected, instead a move package is passed: {target.id}",
                     )
-                if not isinstance(found.owner, AddressOwner):
-                    check_owner(found, ZERO)
+                if not isinstance(target.owner, AddressOwner):
+                    check_owner(target, ZERO)
                     raise TransactionRefused(
                         "mutable_parameter_expected",
                         "Immutable parameter provided, mutable parameter expected",
@@ -241,7 +241,7 @@ class InputLoader:
 
 
 def _packages(commands: tuple[Command, ...]) -> list[Address]:
-    """The packages that commands name, each once, in the order of their ids."""
+    """Return the packages that commands name, without duplicates, sorted by ID."""
     packages: set[Address] = set()
     for command in commands:
         if isinstance(command, MoveCall):
@@ -254,10 +254,10 @@ def _packages(commands: tuple[Command, ...]) -> list[Address]:
 
 
 def _not_found(object_id: Address, version: int | None) -> TransactionRefused:
-    at = "None" if version is None else f"Some(SequenceNumber({version}))"
+    version_text = "None" if version is None else f"Some(SequenceNumber({version}))"
     return TransactionRefused(
         "object_not_found",
-        f"Could not find the referenced object {object_id} at version {at}",
+        f"Could not find the referenced object {object_id} at version {version_text}",
         details={"object_id": str(object_id)},
     )
 

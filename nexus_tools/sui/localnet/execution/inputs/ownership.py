@@ -1,4 +1,4 @@
-"""Who may use an object that a transaction names as its sender's own.
+"""The check that the sender may use an object that the transaction names as owned.
 
 Source: `check_one_object` in `sui-transaction-checks/src/lib.rs`.
 """
@@ -25,7 +25,7 @@ def check_owner(value: Object, sender: Address) -> None:
 
 
 def wrong_owner(object_id: Address, owner: Address, sender: Address) -> TransactionRefused:
-    """The refusal of an object that belongs to another address."""
+    """Return the refusal of an object that belongs to another address."""
     return TransactionRefused(
         "incorrect_user_signature",
         f"Transaction was not signed by the correct sender: Object {object_id} is owned by account"
@@ -51,7 +51,7 @@ def _check_consensus_owner(_value: Object, _owner: Owner, _sender: Address) -> N
 
 
 def _check_immutable(_value: Object, _owner: Immutable, _sender: Address) -> None:
-    """Everyone reads an immutable object."""
+    """Accept an immutable object, which everyone may read."""
 
 
 _CHECKS: dict[type[Owner], Callable[..., None]] = {

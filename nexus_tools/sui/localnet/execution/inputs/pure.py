@@ -1,7 +1,7 @@
-"""Values that a transaction brings along as bytes.
+"""Values that a transaction passes as bytes.
 
-Only values that mean nothing but themselves may be made so: primitives, ids, strings, and options
-and vectors of them. Source: `primitive_serialization_layout` in `sui-adapter`.
+Only plain data may be passed so: primitives, IDs, strings, and options and vectors of them.
+Source: `primitive_serialization_layout` in `sui-adapter`.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,13 @@ Check = Callable[[Value], bool]
 
 @lru_cache(maxsize=1_024)
 def pure_check(tag: TypeTag) -> Check | None:
-    """What a value of this type has to satisfy beyond its layout; None if it cannot be pure."""
+    """Return the check for a value beyond its layout, or None if the type cannot be pure."""
     if isinstance(tag, Primitive):
-        return None if tag is Primitive.SIGNER else _anything
+        return None if tag is Primitive.SIGNER else _accept
     if isinstance(tag, VectorTag):
         return _vector_check(tag.element)
     if tag == OBJECT_ID:
-        return _anything
+        return _accept
     if tag == STRING:
         return _is_utf8
     if tag == ASCII_STRING:
@@ -40,7 +40,7 @@ def pure_check(tag: TypeTag) -> Check | None:
 
 def _vector_check(element: TypeTag) -> Check | None:
     check = pure_check(element)
-    if check is None or check is _anything:
+    if check is None or check is _accept:
         return check
     return lambda value: all(map(check, value))
 
@@ -51,11 +51,11 @@ def _option_check(tag: StructTag) -> Check | None:
     check = pure_check(tag.type_params[0])
     if check is None:
         return None
-    # An option is a struct around a vector, which bytes could give two elements.
+    # An option is a struct around a vector, which might decode to two elements.
     return lambda value: len(value[0]) <= 1 and all(map(check, value[0]))
 
 
-def _anything(_value: Value) -> bool:
+def _accept(_value: Value) -> bool:
     return True
 
 

@@ -48,14 +48,14 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
 
 _NO_OBJECTS = (Pure, FundsWithdrawal)
 _PUBLISHING = (Publish, Upgrade)
-# `is_valid` of `move-core-types/src/identifier.rs`: `_` alone is no name.
+# `is_valid` of `move-core-types/src/identifier.rs`: a single `_` is not a name.
 _IDENTIFIER = re.compile(r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)\Z", re.ASCII)
 
 
 def check_transaction(
     data: TransactionData, environment: Environment, *, gas_from_balance: bool = False
 ) -> None:
-    """Refuse a transaction that no state of the ledger could make acceptable."""
+    """Refuse a transaction that is invalid in any state of the ledger."""
     assert isinstance(data.kind, ProgrammableTransaction)
     _check_expiration(data.expiration, environment)
     check_withdrawals(data, gas_from_balance=gas_from_balance)
@@ -64,7 +64,7 @@ def check_transaction(
 
 
 def check_programmable(kind: ProgrammableTransaction) -> None:
-    """Refuse inputs and commands that break a limit."""
+    """Refuse inputs and commands that exceed a limit."""
     if len(kind.commands) >= MAX_PROGRAMMABLE_TX_COMMANDS:
         raise _too_large(
             "maximum commands in a programmable transaction", MAX_PROGRAMMABLE_TX_COMMANDS
@@ -193,7 +193,7 @@ def _check_not_empty(values: tuple[Any, ...]) -> None:
 
 
 def _check_count(limit: str, count: int) -> None:
-    # As in `validity_check`, the limit itself is refused: 511 arguments are the most.
+    # As in `validity_check`, the limit itself is refused: the maximum is 511 arguments.
     if count >= MAX_ARGUMENTS:
         raise _too_large(limit, MAX_ARGUMENTS)
 
@@ -220,10 +220,10 @@ _CHECKS: dict[type[Command], Callable[[Any], None]] = {
 
 
 def _check_randomness(kind: ProgrammableTransaction) -> None:
-    """After a call that takes `Random`, nothing may follow that could undo a bad outcome.
+    """Refuse commands after a call with `Random` that could undo a bad result.
 
-    Or else a command could look at what was drawn, and abort the whole if it is not what the sender
-    would like, to try again.
+    Otherwise a command could read the random bytes, and abort the transaction to try again if the
+    sender does not like them.
     """
     random = next(
         (
@@ -233,12 +233,14 @@ def _check_randomness(kind: ProgrammableTransaction) -> None:
         ),
         None,
     )
-    used = False
+    is_random_used = False
     for command in kind.commands if random else ():
-        if used and not isinstance(command, TransferObjects | MergeCoins):
+        if is_random_used and not isinstance(command, TransferObjects | MergeCoins):
             raise TransactionRefused(
                 "post_random_command_restrictions",
                 "Commands following a command with Random can only be TransferObjects or"
                 " MergeCoins",
             )
-        used = used or (isinstance(command, MoveCall) and random in command.arguments)
+        is_random_used = is_random_used or (
+            isinstance(command, MoveCall) and random in command.arguments
+        )

@@ -1,4 +1,4 @@
-"""What a transaction came to: its changes collected, paid for, and written down as effects."""
+"""The outcome of a transaction: its collected changes, their cost, and its effects."""
 
 from nexus_tools.sui.localnet.execution.outcome.bill import Bill, pay, settle
 from nexus_tools.sui.localnet.execution.outcome.changes import (

@@ -1,7 +1,7 @@
-"""What effects say of address balances and event streams: one change for each of them.
+"""The changes of address balances and event streams in the effects, one for each.
 
-Commands put money in and take it out as often as they like, and emit events for a stream one after
-the other; the effects have the sum of each balance and the list of each stream. Source:
+Commands deposit and withdraw any number of times, and emit events for a stream one after the other.
+The effects have the sum of each balance and the list of each stream. Source:
 `AccumulatorWriteV1::merge` in `sui-types/src/effects/object_change.rs` and
 `AccumulatorEvent::from_balance_change` in `accumulator_event.rs`.
 """
@@ -23,18 +23,18 @@ from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag
 
 
 def net_changes(writes: Iterable[AccumulatorWrite]) -> tuple[AccumulatorWrite, ...]:
-    """The sums, of balances alone; what cancels out is a deposit of nothing."""
+    """Sum up the changes of each balance. A sum of zero is a deposit of zero."""
     amounts: defaultdict[tuple[Address, TypeTag], int] = defaultdict(int)
     for write in writes:
         assert isinstance(write.value, AccumulatorInteger)
-        # A sum of 0 stays in the list: effects name every balance that was touched.
+        # A sum of 0 stays in the list, because effects list every balance that was touched.
         deposited = write.operation is AccumulatorOperation.MERGE
         amounts[write.address, write.type] += write.value.value if deposited else -write.value.value
     return tuple(_change(*account, amount) for account, amount in amounts.items())
 
 
 def sui_change(owner: Address, amount: int) -> AccumulatorWrite:
-    """What is put into a balance of SUI (MIST) or, if negative, taken out of it."""
+    """Return a deposit into a balance of SUI (MIST) or, if negative, a withdrawal."""
     return _change(owner, balance_tag(SUI), amount)
 
 
@@ -46,7 +46,7 @@ def _change(owner: Address, funds: TypeTag, amount: int) -> AccumulatorWrite:
 def stream_changes(
     streamed: Iterable[StreamedEvent], events: Sequence[Event]
 ) -> tuple[AccumulatorWrite, ...]:
-    """One change for each stream; `events` are all of the transaction."""
+    """Return one change for each stream; `events` are all events of the transaction."""
     streams: defaultdict[tuple[Address, TypeTag], list[tuple[int, Digest]]] = defaultdict(list)
     for event in streamed:
         digest = event_digest(events[event.number])

@@ -1,20 +1,20 @@
-"""The bill of a transaction: computation, and storing what it leaves behind.
+"""The bill of a transaction: computation, and the storage of the objects that it writes.
 
-Whoever writes an object pays for its bytes, and gets 99 % of that back when the object goes; what
-was paid is kept with the object as its *rebate*. So everything that a transaction changes is
-charged as if it were new, and given back as it was before. A transfer of 1 MIST at a price of
-1 000 MIST per unit, of a coin of 20 000 000 MIST with a budget of 15 000 000:
+Whoever writes an object pays for its bytes and gets 99 % of that back when the object is deleted.
+The object stores the paid amount as its *rebate*. So each changed object is charged as if it were
+new, and its earlier rebate is refunded. A transfer of 1 MIST at a price of 1 000 MIST per unit, of
+a coin of 20 000 000 MIST with a budget of 15 000 000:
 
                                           MIST
     computation    1 000 units x 1 000    1 000 000
-    storage cost   130 bytes x 7 600        988 000   the coin that pays, which is written again
-                   130 bytes x 7 600        988 000   the coin that is new
-    rebate         99 % of 988 000         -978 120   of the coin that pays, as it was before
+    storage cost   130 bytes x 7 600        988 000   the gas coin, which is written again
+                   130 bytes x 7 600        988 000   the new coin
+    rebate         99 % of 988 000         -978 120   of the gas coin's earlier version
                                           ---------
-    what the coin that pays loses         1 997 880   and the 1 MIST that was sent
+    decrease of the gas coin              1 997 880   plus the 1 MIST that was sent
 
-If the budget does not suffice, what the commands did is forgotten and the bill is made anew, for
-the inputs alone.
+If the budget is insufficient, the changes of the commands are discarded, and a new bill covers only
+the inputs.
 """
 
 from collections.abc import Callable
@@ -37,33 +37,33 @@ from nexus_tools.sui.types.object import MoveObject
 
 
 class Bill(Struct, frozen=True):
-    """MIST for computation, the charge for storage, the new rebates by id."""
+    """The computation cost in MIST, the storage charge, and the new rebates by object ID."""
 
     computation_cost: int
     storage: StorageCharge
     rebates: dict[Address, int]
 
     def costs(self, gas: GasStatus) -> GasCostSummary:
-        """The bill as effects have it."""
+        """Return the bill in the form of the effects."""
         return gas.summary(self.computation_cost, self.storage)
 
 
 def settle(
     run: CommandsRun, gas: GasStatus, reference_price: int, untouched: Callable[[], Changes]
 ) -> tuple[CommandsRun, Bill]:
-    """Charge what was done; if the budget does not suffice, nothing is done but to charge.
+    """Compute the bill; if the budget is too small, discard the changes and bill only the inputs.
 
-    `untouched` gives what is left then.
+    `untouched` returns the changes of a failed transaction.
     """
-    # Computation has used up the budget: nothing is left for storage.
-    computation, enough = gas.computation_cost(_price_max(run, reference_price))
-    if not enough and run.succeeded:
+    # If computation uses up the budget, nothing is left for storage.
+    computation, is_covered = gas.computation_cost(_price_max(run, reference_price))
+    if not is_covered and run.succeeded:
         run = run.out_of_gas(untouched())
     bill = _bill(computation, run.changes, gas)
     if gas.can_pay(computation, bill.storage):
         return run, bill
-    # Storing what was done is too dear. Storing the inputs again costs little, and what was paid
-    # for them comes back: mostly that is within the budget.
+    # The changes are too expensive to store. Storing the inputs again costs little, because their
+    # rebates are refunded, so the budget usually covers it.
     run = run.out_of_gas(untouched())
     bill = _bill(computation, run.changes, gas)
     if gas.can_pay(computation, bill.storage):
@@ -72,40 +72,40 @@ def settle(
 
 
 def _price_max(run: CommandsRun, reference_price: int) -> int | None:
-    """What a gas unit costs at most: Move code that aborts has not to outbid others."""
+    """Return the maximum price of a gas unit: Move code that aborts need not outbid others."""
     if isinstance(run.status, Success) or run.status.error.kind is not ErrorKind.MOVE_ABORT:
         return None
     return reference_price * MAX_GAS_PRICE_FACTOR_OF_ABORTED
 
 
 def _bill(computation: int, changes: Changes, gas: GasStatus) -> Bill:
-    """What storing the changes costs, and what comes back for what was there before."""
-    returned = sum([value.storage_rebate for value in changes.modified.values()])
+    """Return the storage cost of the changes and the rebate of the earlier versions."""
+    rebate = sum([value.storage_rebate for value in changes.modified.values()])
     if isinstance(gas, UnmeteredGas):
-        # Nobody is paid what the network's own transactions free. It stays with the system state.
-        kept = {SYSTEM_STATE: returned} if returned and SYSTEM_STATE in changes.written else {}
-        return Bill(0, StorageCharge(0, 0), kept)
+        # The rebates that system transactions free stay with the system state.
+        kept_rebates = {SYSTEM_STATE: rebate} if rebate and SYSTEM_STATE in changes.written else {}
+        return Bill(0, StorageCharge(0, 0), kept_rebates)
     rebates = {object_id: storage_cost(write.data) for object_id, write in changes.written.items()}
-    return Bill(computation, StorageCharge(sum(rebates.values()), returned), rebates)
+    return Bill(computation, StorageCharge(sum(rebates.values()), rebate), rebates)
 
 
 def _whole_budget(changes: Changes, gas: GasStatus) -> Bill:
-    """Not even the inputs can be stored again: the budget goes whole, rebates stay as they are."""
+    """Charge the whole budget and keep the rebates, if not even the inputs can be stored again."""
     rebates = {object_id: value.storage_rebate for object_id, value in changes.modified.items()}
-    gone = sum(rebate for object_id, rebate in rebates.items() if object_id not in changes.written)
-    return Bill(gas.budget, StorageCharge(0, gone), rebates)
+    lost = sum(rebate for object_id, rebate in rebates.items() if object_id not in changes.written)
+    return Bill(gas.budget, StorageCharge(0, lost), rebates)
 
 
 def pay(run: CommandsRun, payer: Address, gas: GasStatus, net_cost: int, version: int) -> None:
-    """Take the costs (MIST) out of the gas coin, wherever it is now, or of an address balance."""
+    """Take the cost (MIST) from the gas coin, whoever owns it now, or from an address balance."""
     coin_id = run.changes.gas_coin
     if coin_id is None:
         run.changes.move_sui(payer, -net_cost)
         return
     write = run.changes.written[coin_id]
     assert isinstance(write.data, MoveObject)
-    # While commands ran, the coin lacked the budget.
-    # Those of a run that failed never had the coin: it is as it was smashed, with the budget.
+    # The commands saw the coin without the budget, so the budget is added back. After a failure
+    # the coin is as it was smashed, with the budget included.
     refund = gas.budget if run.succeeded else 0
     balance = coin_balance(write.data) + refund - net_cost
     run.changes.written[coin_id] = Write(write.owner, gas_coin(coin_id, balance, version))

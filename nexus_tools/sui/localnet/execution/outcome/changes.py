@@ -1,4 +1,4 @@
-"""What a transaction changed, found out when all its commands are done.
+"""The changes of a transaction, collected after all its commands.
 
 Source: `ExecutionContext::finish` of `sui-adapter` and `ObjectRuntimeState::finish` of
 `sui-move-natives`.
@@ -45,27 +45,27 @@ from nexus_tools.sui.types.object import (
     Shared,
 )
 
-# Bytes of effects as they are estimated: status, epoch, costs, digest of events, and twice 1 000 in
-# reserve; an owner and a reference for each object before and after; a digest for each input.
+# The estimated bytes of effects: status, epoch, costs, digest of events, and 2 x 1 000 in reserve;
+# an owner and a reference for each object before and after; a digest for each input.
 _EFFECTS_BYTES = 120 + 10 + 40 + 40 + 2 * 1_000
 _CHANGE_BYTES = 48 + 80
 _DEPENDENCY_BYTES = 40
 
 
 class Write(Struct, frozen=True):
-    """An object that the transaction leaves behind, before its rebate is known."""
+    """An object that the transaction writes, before its rebate is known."""
 
     owner: Owner
     data: MoveObject | MovePackage
 
 
 class Changes(Struct):
-    """The objects after and before: `modified` are those that existed and are written or gone.
+    """The objects before and after; `modified` are existing objects that are written or removed.
 
-    `received` are objects that were taken by a ticket: the transaction depends on their makers.
-    `balances` are what goes into address balances and comes out of them, in its order; `streams`
-    are the events for each stream. The gas is paid from `gas_coin`; without one, from the payer's
-    address balance.
+    `received` are objects taken with a receiving ticket: the transaction depends on the
+    transactions that wrote them. `balances` are the deposits and withdrawals of address balances in
+    order; `streams` are the events of each stream. The gas is paid from `gas_coin`, or without one
+    from the payer's address balance.
     """
 
     written: dict[Address, Write] = field(default_factory=dict)
@@ -78,17 +78,16 @@ class Changes(Struct):
     gas_coin: Address | None = None
 
     def move_sui(self, owner: Address, amount: int) -> None:
-        """Put MIST into an address balance or, if negative, take it out."""
+        """Deposit MIST into an address balance or, if negative, withdraw it."""
         if amount:
             self.balances.append(sui_change(owner, amount))
 
 
 class CommandsRun(Struct, frozen=True):
-    """What the commands did, before anything is paid; `failure` explains the status to people.
+    """The result of the commands before payment; `failure` is a message for users.
 
-    `results` are those of a simulation. `packages` are known to the machine, whether or not they
-    will be on the ledger. `asked_deny_list` says that the deny list was looked at, whatever came
-    of it.
+    `results` are present in a simulation. The machine knows `packages`, whether or not the ledger
+    will store them. `asked_deny_list` says whether the deny list was read.
     """
 
     status: ExecutionStatus
@@ -101,15 +100,15 @@ class CommandsRun(Struct, frozen=True):
 
     @property
     def succeeded(self) -> bool:
-        """Whether all commands did what they were to do."""
+        """Whether all commands succeeded."""
         return isinstance(self.status, Success)
 
     def out_of_gas(self, changes: Changes) -> "CommandsRun":
-        """The same when the budget does not suffice; what failed before stays as it failed."""
+        """Return this run as failed for lack of gas. An earlier failure stays as it is."""
         status, failure = self.status, self.failure
         if self.succeeded:
             status = ExecutionFailure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
-            failure = "the gas budget does not suffice"
+            failure = "the gas budget is insufficient"
         return replace(self, status=status, changes=changes, events=(), failure=failure)
 
 
@@ -117,7 +116,7 @@ class CommandsRun(Struct, frozen=True):
 
 
 def untouched(inputs: TransactionInputs, payment: GasPayment | None, version: int) -> Changes:
-    """What is left of a transaction that failed: inputs get the version, gas coins are smashed."""
+    """Return the changes of a failed transaction: new versions of inputs, and smashed gas coins."""
     changes = Changes()
     for object_id, value in inputs.objects.items():
         if value.is_written:
@@ -137,15 +136,15 @@ def _smash(changes: Changes, payment: GasPayment | None, version: int) -> None:
     if coin is not None:
         changes.gas_coin = coin.id
         changes.written[coin.id] = Write(coin.owner, gas_coin(coin.id, payment.balance, version))
-    _take_smashed(changes, payment)
+    _delete_smashed(changes, payment)
 
 
-def _take_smashed(changes: Changes, payment: GasPayment | None) -> None:
-    """Coins that went into another place are gone, and that place has their money.
+def _delete_smashed(changes: Changes, payment: GasPayment | None) -> None:
+    """Delete the smashed coins and account for their balance.
 
-    What pays is a coin, or an address balance. Of 3 and 4 in coins and 5 reserved of the balance,
-    a coin that pays has 12 and the balance loses 5; if the reservation stands first there is no
-    such coin: the balance gains 7.
+    Either a coin or an address balance pays. With coins of 3 and 4 and a reservation of 5, a coin
+    that pays ends up with 12 and the balance loses 5. If the reservation comes first, there is no
+    such coin and the balance gains 7.
     """
     if payment is None:
         return
@@ -165,7 +164,7 @@ def _at_version(data: MoveObject, version: int) -> MoveObject:
 
 
 class ChangeCollector:
-    """Collects the changes of one transaction. Raises `CommandFailed`."""
+    """The collector of one transaction's changes. Methods raise `CommandFailed`."""
 
     def __init__(
         self,
@@ -181,7 +180,7 @@ class ChangeCollector:
         self._changes = Changes()
 
     def collect(self) -> Changes:
-        """All changes."""
+        """Collect and check all changes."""
         changes, runtime = self._changes, self._context.runtime
         self._collect_inputs()
         for transfer in self._context.transfers.values():
@@ -201,7 +200,7 @@ class ChangeCollector:
             changes.created_ids.add(package.id)
         self._check_consumed_shared_objects()
         self._check_coin_owners()
-        _take_smashed(changes, self._payment)
+        _delete_smashed(changes, self._payment)
         self._collect_gas()
         self._check_sizes()
         return changes
@@ -217,9 +216,8 @@ class ChangeCollector:
                 continue
             before = slot.input.object
             self._changes.modified[before.id] = before
-            # Never used, or only read: the bytes are as they were, and only the version is new.
-            # `cell` is None as long as no command has used the input, and empty when one has taken
-            # the value.
+            # If the input was never used or only read, only its version is new. `cell` is None
+            # while no command has used the input, and empty after one has moved the value.
             if slot.cell is None or (slot.cell and not slot.lent_mutably and not slot.is_gas_coin):
                 assert isinstance(before.data, MoveObject)
                 self._changes.written[before.id] = Write(
@@ -232,29 +230,28 @@ class ChangeCollector:
             self._changes.modified[coin.id] = coin
 
     def _collect_gas(self) -> None:
-        """Find out what pays; a coin made for the commands ends, unless it was sent to someone.
+        """Determine what pays. Delete a temporary gas coin unless a command sent it to an address.
 
-        Where an address balance pays, commands still see a gas coin: one that is made for them,
-        with all that is reserved but the budget. What they left in it goes back.
+        If an address balance pays, commands still see a gas coin: a temporary one that holds the
+        reserved amount minus the budget. Its remainder returns to the balance.
 
-        Of 20 that are reserved, with a budget of 15, commands see a coin of 5. If they leave 3 in
-        it, 18 of the 20 are left, and the address balance loses 2; what the gas costs is taken
-        later.
+        With 20 reserved and a budget of 15, commands see a coin of 5. If they leave 3 in it, 18 of
+        the 20 are left, and the address balance loses 2. The gas cost is deducted later.
         """
-        payment, made = self._payment, self._context.made_gas_coin
+        payment, temporary_coin = self._payment, self._context.made_gas_coin
         if payment is None:
             return
         if payment.coin is not None:
             self._changes.gas_coin = payment.coin.id
             return
-        slot, left = self._context.gas_slot, 0
-        assert made is not None
+        slot, remainder = self._context.gas_slot, 0
+        assert temporary_coin is not None
         if slot.cell:
-            self._changes.created_ids.discard(made)
-            left = slot.cell[0][1][0] + self._context.gas.budget
+            self._changes.created_ids.discard(temporary_coin)
+            remainder = slot.cell[0][1][0] + self._context.gas.budget
         else:
-            self._changes.gas_coin = made
-        self._changes.move_sui(payment.payer, left - payment.balance)
+            self._changes.gas_coin = temporary_coin
+        self._changes.move_sui(payment.payer, remainder - payment.balance)
 
     def _write_slot(self, slot: ValueSlot) -> None:
         assert slot.input is not None
@@ -277,9 +274,9 @@ class ChangeCollector:
         self._changes.written[data.id] = Write(transfer.owner, data)
 
     def _collect_child(self, object_id: Address, child: ChildObject) -> None:
-        """A child is written if it is new, or its value or its parent is another than before.
+        """Write a child if it is new, or if its value or its parent has changed.
 
-        What was borrowed by `&mut` need not have changed: only comparing the bytes tells.
+        A child borrowed by `&mut` may be unchanged, so its bytes are compared.
         """
         stored = child.stored
         if not child.cell:
@@ -299,24 +296,24 @@ class ChangeCollector:
         self._write_contents(Transfer(owner, child.type, child.cell[0]), contents)
 
     def _check_consumed_shared_objects(self) -> None:
-        """A shared object that was taken by value is deleted, or shared again."""
+        """Refuse a shared object taken by value that is neither deleted nor shared again."""
         for object_id, before in self._changes.modified.items():
             if not isinstance(before.owner, Shared):
                 continue
             write = self._changes.written.get(object_id)
-            allowed = (
+            is_allowed = (
                 object_id in self._changes.deleted_ids
                 if write is None
                 else isinstance(write.owner, Shared)
             )
-            if not allowed:
+            if not is_allowed:
                 raise CommandFailed(
                     ErrorKind.SHARED_OBJECT_OPERATION_NOT_ALLOWED,
                     message=f"Shared object operation on {object_id} not allowed",
                 )
 
     def _check_coin_owners(self) -> None:
-        """Nobody receives a coin that its issuer denies."""
+        """Refuse new owners of a coin whose issuer denies them."""
         context = self._context
         owners = coin_owners(
             (write.owner, write.data)
@@ -328,7 +325,7 @@ class ChangeCollector:
         check_denied_owners(owners, context.runtime.transaction.epoch, context.store)
 
     def _check_sizes(self) -> None:
-        """Compare what the network estimates for the effects, and what is written, with limits."""
+        """Check the estimated size of the effects, and the size of the writes."""
         if self._context.mode is Mode.SYSTEM:
             return
         effects = self._effects_bytes()
@@ -343,7 +340,7 @@ class ChangeCollector:
             )
 
     def _effects_bytes(self) -> int:
-        """`estimate_effects_size_upperbound_v2` in `sui-types/src/effects/mod.rs`."""
+        """Estimate the size as `estimate_effects_size_upperbound_v2` in `effects/mod.rs` does."""
         changes = len(self._changes.written) + len(self._changes.modified)
         inputs = len(self._inputs.objects) + len(self._inputs.packages)
         return _EFFECTS_BYTES + _CHANGE_BYTES * changes + _DEPENDENCY_BYTES * inputs

@@ -1,16 +1,16 @@
-"""Writing down what a transaction did: objects, and effects of version 2.
+"""The written objects of a transaction, and its effects of version 2.
 
-Effects name each object that was there before or is there after, with its version and digest, and
-say what became of its id. Of a transfer of a new coin out of the coin that pays:
+The effects list each object that existed before or exists after, with version and digest, and the
+operation on its ID. A transfer of a new coin out of the gas coin has these rows:
 
     id      before              after             operation
-    0x3a…   version 7, digest   digest, owner     NONE       the coin that pays
+    0x3a…   version 7, digest   digest, owner     NONE       the gas coin
     0xb2…   absent              digest, owner     CREATED    the new coin
 
-The version after is the same for all, one above every version that the transaction names (its
-Lamport version), and stands once in the effects. A wrapped object is there before, absent after,
-and NONE; a deleted one DELETED. Balances of addresses are no objects yet, but have rows of their
-own, under the id that the settlement gives them.
+The version after is the same for all objects, one above every input version (the Lamport version),
+and is stored once in the effects. A wrapped object exists before, is absent after, and has NONE; a
+deleted one has DELETED. Address balances are not objects yet, but have rows under the ID that the
+settlement gives them.
 
 Source: `update_version_and_previous_tx` and `into_effects` in `sui-adapter/src/temporary_store.rs`,
 `sui-types/src/effects/effects_v2.rs`.
@@ -51,12 +51,12 @@ _ABSENT = Absent()
 
 
 class ExecutionResult(Struct, frozen=True):
-    """The effects, and the objects behind them.
+    """The effects and the objects that they refer to.
 
-    `written` are objects as they are now, `written_bytes` the same as BCS; `removed` objects as
-    they were before they were deleted or wrapped, `input_objects` all that was read or changed, as
-    it was. `command_results` is empty in mode COMMIT, and has the commands before the one that
-    failed. `failure` explains the status to people; it is "" after success.
+    `written` are the current objects, `written_bytes` the same as BCS. `removed` are deleted or
+    wrapped objects in their earlier versions. `input_objects` are all read or changed objects in
+    their earlier versions. `command_results` is empty in mode COMMIT, and otherwise ends before the
+    command that failed. `failure` is a message for users, or "" after success.
     """
 
     effects: TransactionEffects
@@ -78,7 +78,7 @@ def written_objects(
     transaction: Digest,
     version: int,
 ) -> dict[Address, Object]:
-    """The objects as the ledger keeps them; `rebates` are in MIST."""
+    """Return the objects in the form of the ledger; `rebates` are in MIST."""
     objects = {}
     for object_id, write in changes.written.items():
         before = changes.modified.get(object_id)
@@ -90,7 +90,7 @@ def written_objects(
 def encoded_objects(
     written: Mapping[Address, Object], digests: DigestCache
 ) -> dict[Address, bytes]:
-    """The objects as BCS: their digests are of these bytes, and the ledger keeps them."""
+    """Encode the objects as BCS. Their digests and the ledger use these bytes."""
     encoded = {}
     for object_id, value in written.items():
         encoded[object_id] = data = value.encode()
@@ -99,10 +99,10 @@ def encoded_objects(
 
 
 def _with_version(write: Write, before: Object | None, version: int) -> Owner:
-    """The owner, with the version at which an object came under the order of consensus.
+    """Return the owner with the version at which consensus started to order the object.
 
-    That version stays, for transactions name a shared object by its id and by it: one that commands
-    took by value and shared again keeps the version from before.
+    Transactions name a shared object by its ID and this version, so it never changes: an object
+    that commands take by value and share again keeps it.
     """
     owner = write.owner
     if isinstance(owner, Shared) and owner.initial_version == UNASSIGNED_VERSION:
@@ -130,15 +130,15 @@ def build_effects(
     costs: GasCostSummary,
     gas_coin: Address | None = None,
 ) -> TransactionEffects:
-    """The effects of a transaction, all of whose writes are of this version.
+    """Return the effects of a transaction whose writes all have this version.
 
-    `gas_coin` is the coin that paid; None if no coin did.
+    `gas_coin` is the coin that paid, or None.
     """
-    changed = _changed_objects(run.changes, written, digests)
+    changes = _changed_objects(run.changes, written, digests)
     gas_index = None
     if gas_coin is not None:
         gas_index = next(
-            index for index, (object_id, _) in enumerate(changed) if object_id == gas_coin
+            index for index, (object_id, _) in enumerate(changes) if object_id == gas_coin
         )
     return TransactionEffects(
         status=run.status,
@@ -149,7 +149,7 @@ def build_effects(
         events_digest=events_digest(EVENTS.encode(run.events)) if run.events else None,
         dependencies=_dependencies(inputs, run.changes.received),
         lamport_version=version,
-        changed_objects=changed,
+        changed_objects=changes,
         unchanged_consensus_objects=tuple(
             _unchanged(inputs, digests, asked_deny_list=run.asked_deny_list)
         ),
@@ -163,15 +163,15 @@ def _changed_objects(
     object_ids = (
         changes.written.keys() | changes.modified.keys() | changes.created_ids | changes.deleted_ids
     )
-    changed = [
+    rows = [
         (object_id, _object_change(object_id, changes, written, digests))
         for object_id in object_ids
     ]
-    changed.extend(
+    rows.extend(
         (accumulator_id(write.address, write.type), ObjectChange(_ABSENT, write, IdOperation.NONE))
         for write in (*net_changes(changes.balances), *changes.streams)
     )
-    return tuple(sorted(changed, key=itemgetter(0)))
+    return tuple(sorted(rows, key=itemgetter(0)))
 
 
 def _object_change(
@@ -195,7 +195,7 @@ def _object_change(
 
 
 def _dependencies(inputs: TransactionInputs, received: Iterable[Object]) -> tuple[Digest, ...]:
-    """The transactions that made what this one uses, sorted, without the one before all."""
+    """Return the transactions that wrote the inputs, sorted, without the genesis marker."""
     makers = {value.object.previous_transaction for value in inputs.objects.values()}
     makers.update(package.previous_transaction for package in inputs.packages)
     makers.update(value.previous_transaction for value in received)
@@ -205,7 +205,7 @@ def _dependencies(inputs: TransactionInputs, received: Iterable[Object]) -> tupl
 def _unchanged(
     inputs: TransactionInputs, digests: DigestCache, *, asked_deny_list: bool
 ) -> Iterator[tuple[Address, Unchanged]]:
-    """What consensus orders and was only read; at last the deny list, unless it is an input."""
+    """Yield consensus objects that were only read, then the deny list unless it is an input."""
     for object_id, value in sorted(inputs.objects.items()):
         if value.is_consensus_object and not value.is_written:
             yield object_id, ReadOnlyRoot(value.object.version, digests.of(value.object))

@@ -1,4 +1,4 @@
-"""New packages: made of compiled modules, linked, verified."""
+"""New packages: built from compiled modules, linked and verified."""
 
 from nexus_tools.sui.localnet.execution.packages.new_package import (
     Dependencies,

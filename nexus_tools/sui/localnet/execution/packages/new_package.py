@@ -1,4 +1,4 @@
-"""Making a `MovePackage` of compiled modules: read, moved to its id, linked, with type origins.
+"""The creation of a `MovePackage` from compiled modules: ID, linkage and type origins.
 
 Source: `sui-types/src/move_package.rs`.
 """
@@ -24,18 +24,22 @@ from nexus_tools.sui.types.execution_status import ErrorKind
 from nexus_tools.sui.types.object import MAX_MOVE_PACKAGE_SIZE, Linkage, MovePackage, TypeOrigin
 
 Dependencies = Mapping[Address, MovePackage]
-"""What a package that is published may link to, by original ids."""
+"""The packages that a new package may link to, by original ID."""
 
 
 class NewModule(Struct, frozen=True):
-    """A module at the address of its package: as bytes, and as what they mean."""
+    """A module at the address of its package, as bytes and in decoded form."""
 
     data: bytes
     compiled: CompiledModule
 
 
 def read_modules(files: Sequence[bytes]) -> list[CompiledModule]:
-    """Modules that are to be published. Raises `CommandFailed`."""
+    """Decode modules that are to be published.
+
+    Raises:
+        CommandFailed: a module is malformed or cannot be published.
+    """
     try:
         modules = [deserialize(data) for data in files]
         for module in modules:
@@ -48,18 +52,22 @@ def read_modules(files: Sequence[bytes]) -> list[CompiledModule]:
 def move_modules(
     files: Sequence[bytes], modules: Sequence[CompiledModule], address: Address
 ) -> list[NewModule]:
-    """Modules at the address of their package instead of 0x0. Raises `CommandFailed`."""
-    moved = []
+    """Relocate modules from 0x0 to the address of their package.
+
+    Raises:
+        CommandFailed: a module has another address, or two modules have the same name.
+    """
+    relocated = []
     for data, compiled in zip(files, modules, strict=True):
         if compiled.address != ZERO:
             raise CommandFailed(
                 ErrorKind.PUBLISH_ERROR_NON_ZERO_ADDRESS,
                 message=f"Publishing module {compiled.name} with non-zero address is not allowed",
             )
-        moved.append(NewModule(*relocate_module(data, compiled, address)))
-    if len({module.compiled.name for module in moved}) != len(moved):
+        relocated.append(NewModule(*relocate_module(data, compiled, address)))
+    if len({module.compiled.name for module in relocated}) != len(relocated):
         raise _bad_module("two modules have the same name")
-    return moved
+    return relocated
 
 
 def _bad_module(message: str) -> CommandFailed:
@@ -69,12 +77,16 @@ def _bad_module(message: str) -> CommandFailed:
 def new_package(
     package_id: Address, modules: Sequence[NewModule], dependencies: Dependencies
 ) -> MovePackage:
-    """The first version of a package. Raises `CommandFailed`."""
+    """Return the first version of a package.
+
+    Raises:
+        CommandFailed: a dependency is missing, or the package is too large.
+    """
     origins = tuple(
         TypeOrigin(module, datatype, package_id) for module, datatype in _datatypes(modules)
     )
     linkage = _linkage(_immediate_dependencies(modules), dependencies)
-    return _checked(MovePackage(package_id, 1, _files(modules), origins, linkage))
+    return _check_size(MovePackage(package_id, 1, _files(modules), origins, linkage))
 
 
 def upgraded_package(
@@ -83,19 +95,25 @@ def upgraded_package(
     modules: Sequence[NewModule],
     dependencies: Dependencies,
 ) -> MovePackage:
-    """The next version of a package: known types keep their origins. Raises `CommandFailed`."""
-    known = {(origin.module, origin.datatype): origin.package for origin in previous.type_origins}
+    """Return the next version of a package. Existing types keep their origins.
+
+    Raises:
+        CommandFailed: a dependency is missing, or the package is too large.
+    """
+    earlier_origins = {
+        (origin.module, origin.datatype): origin.package for origin in previous.type_origins
+    }
     origins = tuple(
-        TypeOrigin(module, datatype, known.get((module, datatype), package_id))
+        TypeOrigin(module, datatype, earlier_origins.get((module, datatype), package_id))
         for module, datatype in _datatypes(modules)
     )
     linkage = _linkage(_immediate_dependencies(modules), dependencies)
     version = previous.version + 1
-    return _checked(MovePackage(package_id, version, _files(modules), origins, linkage))
+    return _check_size(MovePackage(package_id, version, _files(modules), origins, linkage))
 
 
-def _checked(package: MovePackage) -> MovePackage:
-    """The package, unless it is too large."""
+def _check_size(package: MovePackage) -> MovePackage:
+    """Return the package, or fail if it is too large."""
     size = package_bytes(package)
     if size > MAX_MOVE_PACKAGE_SIZE:
         raise CommandFailed(ErrorKind.MOVE_PACKAGE_TOO_BIG, (size, MAX_MOVE_PACKAGE_SIZE))
@@ -107,52 +125,57 @@ def _files(modules: Iterable[NewModule]) -> tuple[tuple[str, bytes], ...]:
 
 
 def _datatypes(modules: Iterable[NewModule]) -> Iterable[tuple[str, str]]:
-    """Module and name of each struct and enum, in the order of the definitions."""
+    """Yield module and name of each struct and enum, in the order of the definitions."""
     for module in modules:
         for name in module.compiled.datatype_names:
             yield module.compiled.name, name
 
 
 def _immediate_dependencies(modules: Sequence[NewModule]) -> set[Address]:
-    """The packages that modules name, by their original ids."""
-    named = {
+    """Return the original IDs of the packages that modules name."""
+    packages = {
         Address(module.compiled.module_id(handle)[0])
         for module in modules
         for handle in range(len(module.compiled.module_handles))
     }
-    return named - {Address(modules[0].compiled.address)}
+    return packages - {Address(modules[0].compiled.address)}
 
 
 def dependencies_of(package_ids: Iterable[Address], store: ObjectStore) -> Dependencies:
-    """The packages with these ids, each in one version. Raises `CommandFailed`."""
+    """Return the packages with these IDs by original ID.
+
+    Raises:
+        CommandFailed: a package does not exist or is named in two versions.
+    """
     packages: dict[Address, MovePackage] = {}
     for package in sorted(set(package_ids)):
-        found = fetch_package(store, package)
-        original = original_id(found)
+        dependency = fetch_package(store, package)
+        original = original_id(dependency)
         if original in packages:
             raise CommandFailed(
                 ErrorKind.INVALID_LINKAGE,
                 message=f"{packages[original].id} and {package} are versions of one package",
             )
-        packages[original] = found
+        packages[original] = dependency
     return packages
 
 
 def _linkage(immediate: set[Address], dependencies: Dependencies) -> tuple[Linkage, ...]:
-    """Which version of each dependency is used, sorted by original id.
+    """Return the version of each dependency, sorted by original ID.
 
-    All that modules name has to be there, and all that a dependency itself uses, no older.
+    All packages that modules name must be present, and all that a dependency uses, not older than
+    there.
     """
     if not immediate <= dependencies.keys():
         raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY)
-    # A package that uses X in version 3 may be linked with X in version 3 or later: what is public
-    # in an earlier one is still there.
+    # A package that uses X in version 3 may be linked with X in version 3 or later, because later
+    # versions keep all public functions and types.
     for original in immediate:
         for link in dependencies[original].linkage:
-            ours = dependencies.get(link.original_id)
-            if ours is None:
+            dependency = dependencies.get(link.original_id)
+            if dependency is None:
                 raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY)
-            if ours.version < link.upgraded_version:
+            if dependency.version < link.upgraded_version:
                 raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_DEPENDENCY_DOWNGRADE)
     return tuple(
         Linkage(original, dependencies[original].id, dependencies[original].version)
@@ -161,11 +184,15 @@ def _linkage(immediate: set[Address], dependencies: Dependencies) -> tuple[Linka
 
 
 def fetch_package(store: ObjectStore, package: Address) -> MovePackage:
-    """A package of the ledger. Raises `CommandFailed`."""
-    found = store.get(package)
-    if found is None or not isinstance(found.data, MovePackage):
+    """Return a package of the ledger.
+
+    Raises:
+        CommandFailed: the package does not exist.
+    """
+    value = store.get(package)
+    if value is None or not isinstance(value.data, MovePackage):
         raise CommandFailed(
             ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY,
             message=f"Missing dependencies: {package}",
         )
-    return found.data
+    return value.data

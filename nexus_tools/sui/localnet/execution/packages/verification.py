@@ -1,4 +1,4 @@
-"""Verifying the modules of a package that is published, with the modules that it links to."""
+"""The verification of a new package's modules, together with the modules that it links to."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from nexus_tools.sui.types.object import MovePackage
 if TYPE_CHECKING:
     from nexus_tools.sui.bytecode import Dependencies
 
-# What breaks a rule of Move has a Move status code, which the effects do not have.
+# Other verification errors have Move status codes, which effects do not contain.
 _KINDS = {
     kind.name: kind
     for kind in (
@@ -26,8 +26,12 @@ _KINDS = {
 
 
 def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[NewModule]) -> None:
-    """Refuse modules of a package, which the machine need not know. Raises `CommandFailed`."""
-    from nexus_tools.sui.localnet.verifier import (  # noqa: PLC0415 - 20 ms, for who publishes
+    """Verify the modules of a package, which the machine need not know yet.
+
+    Raises:
+        CommandFailed: a module is not valid.
+    """
+    from nexus_tools.sui.localnet.verifier import (  # noqa: PLC0415 - 20 ms, only for `Publish`
         VerificationError,
         verify_package,
     )
@@ -43,7 +47,7 @@ def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[New
 def _linked_modules(
     machine: Machine, package: MovePackage, modules: Sequence[NewModule]
 ) -> "Dependencies":
-    """What finds the modules of the package, and of the versions that it is linked to."""
+    """Return a function that finds the modules of the package and of its linked versions."""
     own = {module.compiled.name: module.compiled for module in modules}
     linkage = {link.original_id: link.upgraded_id for link in package.linkage}
 
@@ -51,8 +55,8 @@ def _linked_modules(
         address, name = module_id
         if address == modules[0].compiled.address:
             return own.get(name)
-        linked = machine.types.package(linkage.get(Address(address), package.id))
-        module = linked.module(name) if linked else None
+        linked_package = machine.types.package(linkage.get(Address(address), package.id))
+        module = linked_package.module(name) if linked_package else None
         return module.compiled if module else None
 
     return find

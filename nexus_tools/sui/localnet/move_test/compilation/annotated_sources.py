@@ -1,9 +1,9 @@
-"""Finding tests in Move sources, and making ordinary code of them.
+"""The tests in Move sources, and the conversion of tests to ordinary code.
 
-The compiler's test mode puts a function into each module, which its verifier then refuses in
+The compiler's test mode adds a function to each module, which its verifier then rejects in
 `sui::transfer`. Its other modes do not: an item with the attribute `mode(MODE, test)` is compiled
-if MODE is asked for, and it may do what tests may, such as calling `init`. So each attribute of a
-test becomes this one. Lines stay where they are.
+if MODE is requested, and it may use test features, such as calling `init`. So each attribute of a
+test is replaced by this one. Line numbers do not change.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,19 +21,19 @@ from nexus_tools.sui.move_source import (
 )
 
 MODE = "unit_testing"
-_NO_MODE = "never"  # nobody asks for it: what has it is not compiled
+_NO_MODE = "never"  # items with this mode are never compiled
 
 _TESTS = frozenset({"test", "random_test"})
 _TEST_NAMES = _TESTS | {"test_only", "expected_failure"}
 
 Argument = tuple[str, ...]
 
-# From where to where what replaces the source.
+# The start, the end and the replacement of a part of the source.
 _Change = tuple[int, int, str]
 
 
 class MoveTest(Struct, frozen=True):
-    """A test: where it is, and what its attributes say."""
+    """A test: its location, and the values of its attributes."""
 
     module: str
     name: str
@@ -45,14 +45,14 @@ class MoveTest(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """`module::function`, with the named address of the module."""
+        """The name `module::function`, with the named address of the module."""
         return f"{self.module}::{self.name}"
 
 
 class FunctionBody(Struct, frozen=True):
-    """The code of a function: `tokens` from its `{` to its `}`.
+    """The code of a function, with the `tokens` from its `{` to its `}`.
 
-    `is_test_only` is code that is not published: of a test, of a module for tests.
+    `is_test_only` marks code that is not published, of a test or of a test-only module.
     """
 
     module: str
@@ -63,10 +63,11 @@ class FunctionBody(Struct, frozen=True):
 
 
 class MoveTestSource(Struct):
-    """A source file as ordinary code, and the tests and names that it had.
+    """A source file as ordinary code, and its tests and names.
 
-    `constants` are by (module, name) their values as tokens, `functions` the lines of functions,
-    `uses` the names that a module gives to others; `bodies` are where they were in the source.
+    `constants` has the value of each constant as tokens, by (module, name). `functions` has the
+    lines of functions. `uses` has the imported names of each module. The positions in `bodies` are
+    those of the original source.
     """
 
     text: str
@@ -78,7 +79,7 @@ class MoveTestSource(Struct):
 
 
 def read_test_source(path: str, source: str, *, with_tests: bool = True) -> MoveTestSource:
-    """The ordinary code of a source file, and its tests; or what it has for tests of others."""
+    """Return the ordinary code of a source file, with its tests or only with its test-only code."""
     return _Reader(path, source, MODE if with_tests else _NO_MODE).read()
 
 
@@ -93,8 +94,10 @@ class _Reader:
         changes: list[_Change] = []
         for module in read_modules(self._source):
             self._module(module)
-            changes += self._replaced(module.all_attributes)
-            changes += [_public(each) for each in module.functions if _is_only_entry(each)]
+            changes += self._attribute_changes(module.all_attributes)
+            changes += [
+                _make_public(function) for function in module.functions if _is_only_entry(function)
+            ]
         text, end = [], 0
         for start, stop, replacement in sorted(changes):
             text += [self._source[end:start], replacement]
@@ -106,9 +109,9 @@ class _Reader:
         is_test_only = self._path.startswith("tests/") or is_unpublished(module.attributes)
         for constant in module.constants:
             self._result.constants[module.path, constant.name] = constant.value
-        for each in module.imports:
-            if each.keyword == "use" and each.words[0] != "fun":  # that names a method
-                names = _imports(each.words)
+        for item in module.imports:
+            if item.keyword == "use" and item.words[0] != "fun":  # `use fun` declares a method
+                names = _imports(item.words)
                 self._result.uses |= {(module.path, name): target for name, target in names}
         for function in module.functions:
             self._function(module.path, function, is_test_only=is_test_only)
@@ -117,12 +120,12 @@ class _Reader:
         line = line_of(self._source, function.name_token.start)
         self._result.functions[module, function.name] = line
         if function.body:
-            hidden = is_test_only or is_unpublished(function.attributes)
-            body = FunctionBody(module, function.name, line, hidden, function.body)
+            is_hidden = is_test_only or is_unpublished(function.attributes)
+            body = FunctionBody(module, function.name, line, is_hidden, function.body)
             self._result.bodies.append(body)
-        named = {attribute.name: attribute for attribute in function.attributes}
-        mark = named.get("test") or named.get("random_test")
-        if mark is None:
+        attributes = {attribute.name: attribute for attribute in function.attributes}
+        test_attribute = attributes.get("test") or attributes.get("random_test")
+        if test_attribute is None:
             return
         self._result.tests.append(
             MoveTest(
@@ -130,52 +133,58 @@ class _Reader:
                 function.name,
                 self._path,
                 line,
-                mark.name == "random_test",
-                _in_order(mark, function),
-                named.get("expected_failure"),
+                test_attribute.name == "random_test",
+                _ordered_arguments(test_attribute, function),
+                attributes.get("expected_failure"),
             )
         )
 
     # --- Ordinary code
 
-    def _replaced(self, attributes: Iterable[Attribute]) -> Iterator[_Change]:
-        """Each `#[...]` of a test, with the mode in place of what makes it one."""
+    def _attribute_changes(self, attributes: Iterable[Attribute]) -> Iterator[_Change]:
+        """Yield a change for each `#[...]` of a test, with the mode in place of test attributes."""
         groups: dict[tuple[int, int], list[Attribute]] = {}
         for attribute in attributes:
             groups.setdefault(attribute.group, []).append(attribute)
         for (start, end), group in groups.items():
-            if any(each.name in _TEST_NAMES or _is_mode_of_tests(each) for each in group):
+            if any(
+                attribute.name in _TEST_NAMES or _is_mode_of_tests(attribute) for attribute in group
+            ):
                 lines = self._source.count("\n", start, end)
-                yield start, end, _on_lines(self._ordinary(group), lines)
+                yield start, end, _pad_lines(self._ordinary_attributes(group), lines)
 
-    def _ordinary(self, group: Sequence[Attribute]) -> str:
-        kept = [self._kept(each) for each in group if each.name not in _TEST_NAMES]
+    def _ordinary_attributes(self, group: Sequence[Attribute]) -> str:
+        texts = [
+            self._kept_text(attribute) for attribute in group if attribute.name not in _TEST_NAMES
+        ]
         names = {attribute.name for attribute in group}
         if names & _TESTS:
-            kept.append(f"mode({self._mode_of_tests}, test)")
+            texts.append(f"mode({self._mode_of_tests}, test)")
         elif "test_only" in names:
-            kept.append(f"mode({MODE}, test)")
-        return f"#[{', '.join(kept)}]" if kept else ""
+            texts.append(f"mode({MODE}, test)")
+        return f"#[{', '.join(texts)}]" if texts else ""
 
-    def _kept(self, attribute: Attribute) -> str:
+    def _kept_text(self, attribute: Attribute) -> str:
         text = self._source[attribute.tokens[0].start : attribute.tokens[-1].end]
         return text.replace("(", f"({MODE}, ", 1) if _is_mode_of_tests(attribute) else text
 
 
 def _is_mode_of_tests(attribute: Attribute) -> bool:
-    """Whether it is `mode(test)`, the longer word for `test_only`, maybe with other modes."""
+    """Return whether it is `mode(test)`, a longer form of `test_only`, maybe with other modes."""
     return attribute.name == "mode" and "test" in dict(attribute.arguments)
 
 
-def _in_order(mark: Attribute, function: SourceFunction) -> tuple[tuple[str, Argument], ...]:
-    """What a test is called with: by the names of its parameters, whatever else stands there."""
-    given = dict(mark.arguments)
+def _ordered_arguments(
+    attribute: Attribute, function: SourceFunction
+) -> tuple[tuple[str, Argument], ...]:
+    """Return the arguments of a test, in the order of its parameters."""
+    values = dict(attribute.arguments)
     names = [parameter.name for parameter in function.parameters]
-    return tuple((name, given[name]) for name in names if name in given)
+    return tuple((name, values[name]) for name in names if name in values)
 
 
-def _on_lines(text: str, lines: int) -> str:
-    """The text on so many lines more; a kept attribute may have line ends of its own."""
+def _pad_lines(text: str, lines: int) -> str:
+    """Append line ends to a text until it has the given number of them."""
     return text + "\n" * (lines - text.count("\n"))
 
 
@@ -183,14 +192,14 @@ def _is_only_entry(function: SourceFunction) -> bool:
     return function.entry_token is not None and not function.visibility
 
 
-def _public(function: SourceFunction) -> _Change:
-    """Tests may call entry functions, those that are not public, too."""
+def _make_public(function: SourceFunction) -> _Change:
+    """Make an entry function public, because tests may also call private entry functions."""
     assert function.entry_token is not None
     return function.entry_token.start, function.entry_token.start, "public "
 
 
 def _imports(words: Sequence[str], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Name -> path of what `use` brings: `a::b`, `a::b as c`, `a::b::{Self, c as d}`."""
+    """Yield (name, path) for each name in a `use`: `a::b`, `a::b as c`, `a::b::{Self, c as d}`."""
     if "{" in words:
         start = words.index("{")
         path = prefix + "".join(words[:start])

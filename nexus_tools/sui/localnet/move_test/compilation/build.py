@@ -1,4 +1,4 @@
-"""Compiling a package with its tests, and the framework with what it has for tests."""
+"""The compilation of a package with its tests, and of the framework's test-only functions."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ from nexus_tools.sui.localnet.move_test.compilation.declarations import DECLARAT
 from nexus_tools.sui.localnet.move_test.compilation.source_names import Names, framework_constants
 
 EXTENSION = "_for_tests"
-"""Ends the names of modules with functions that a framework module has in tests alone."""
+"""The suffix of modules with the test-only functions of a framework module."""
 
 _MANIFEST = """[package]
 name = "framework_tests"
@@ -35,11 +35,11 @@ sui_system = { system = "sui_system" }
 
 
 class MoveTestBuild(Struct, frozen=True):
-    """A package as it is tested: its modules with the address 0x0, its files, and its tests.
+    """A package under test: its modules with the address 0x0, its files, and its tests.
 
-    `modules` are those of the packages that it depends on, too; `dependencies` are their files.
-    `framework` are the modules of tests by the address of their framework package, with the
-    address 0x0 too; `names` are those of all packages, `release` is the framework itself.
+    `modules` includes those of the package's dependencies, and `dependencies` has their files.
+    `framework` has the test-only modules by the address of their framework package; they have the
+    address 0x0 too. `names` has the names of all packages, and `release` is the framework itself.
     """
 
     modules: tuple[bytes, ...]
@@ -51,43 +51,49 @@ class MoveTestBuild(Struct, frozen=True):
 
     @property
     def tests(self) -> list[MoveTest]:
-        """All tests, by module and then by place."""
-        found = [test for source in self.sources.values() for test in source.tests]
-        return sorted(found, key=lambda test: (test.module, test.line))
+        """All tests, sorted by module and line."""
+        tests = [test for source in self.sources.values() for test in source.tests]
+        return sorted(tests, key=lambda test: (test.module, test.line))
 
 
 def build_tests(
     builder: MoveBuilder, sources: Mapping[str, str], dependencies: BuiltDependencies = NONE
 ) -> MoveTestBuild:
-    """Compile a package with its tests. Raises `ValidationError` with the compiler's words."""
-    read, manifest = read_test_sources(sources), sources["Move.toml"]
-    modules = compile_for_tests(builder, manifest, read, dependencies.packages)
+    """Compile a package with its tests.
+
+    Raises:
+        ValidationError: The compiler reports an error; the message has its output.
+    """
+    test_sources, manifest = read_test_sources(sources), sources["Move.toml"]
+    modules = compile_for_tests(builder, manifest, test_sources, dependencies.packages)
     modules += dependencies.modules
-    declared = [
+    declared_sources = [
         read_test_source("", f"module {module};\n{members}")
         for module, members in DECLARATIONS.items()
     ]
-    compiled = [deserialize(module) for module in modules]
+    compiled_modules = [deserialize(module) for module in modules]
     names = Names(
         [*dependencies.manifests, manifest],
         [
             framework_constants(builder.release),
-            *declared,
+            *declared_sources,
             *dependencies.sources.values(),
-            *read.values(),
+            *test_sources.values(),
         ],
-        [(module.address, module.name) for module in compiled],
+        [(module.address, module.name) for module in compiled_modules],
     )
     framework = _framework_modules(builder)
-    return MoveTestBuild(modules, framework, read, dependencies.sources, names, builder.release)
+    return MoveTestBuild(
+        modules, framework, test_sources, dependencies.sources, names, builder.release
+    )
 
 
 def _framework_modules(builder: MoveBuilder) -> Mapping[bytes, tuple[bytes, ...]]:
     sources, stubs = {}, stubs_of(builder.release)
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
-        kept = EXTENSION if f"sources/{name}.move" in stubs[ADDRESSES[package]] else ""
-        text = f"#[test_only]\nmodule framework_tests::{name}{kept};\n{members}"
+        suffix = EXTENSION if f"sources/{name}.move" in stubs[ADDRESSES[package]] else ""
+        text = f"#[test_only]\nmodule framework_tests::{name}{suffix};\n{members}"
         sources[f"sources/{module.replace('::', '_')}.move"] = read_test_source("", text)
     by_address: dict[bytes, list[bytes]] = {address: [] for address in ADDRESSES.values()}
     for data in compile_for_tests(builder, _MANIFEST, sources):
@@ -96,7 +102,7 @@ def _framework_modules(builder: MoveBuilder) -> Mapping[bytes, tuple[bytes, ...]
 
 
 def _address_of(module: CompiledModule) -> bytes:
-    """The framework package that a module for tests belongs to."""
+    """Return the address of the framework package that a test-only module belongs to."""
     name = module.name.removesuffix(EXTENSION)
     package = next(path.split("::")[0] for path in DECLARATIONS if path.endswith(f"::{name}"))
     return ADDRESSES[package]

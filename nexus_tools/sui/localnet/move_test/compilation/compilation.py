@@ -1,4 +1,4 @@
-"""Compiling a package and those that it depends on with what they have for tests."""
+"""The compilation of a package and its dependencies with their test-only code."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -25,14 +25,14 @@ from nexus_tools.sui.localnet.move_test.compilation.source_names import framewor
 ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
 """The packages of the framework: 0x1, 0x2 and 0x3 by name."""
 
-# The compiler gives what was built in a mode another magic, so that nobody publishes it.
+# The compiler writes another magic number into modules built in a mode, to prevent publication.
 _UNPUBLISHABLE_MAGIC, _MAGIC = bytes.fromhex("deadc0de"), bytes.fromhex("a11ceb0b")
 
 
 def read_test_sources(
     sources: Mapping[str, str], *, with_tests: bool = True
 ) -> dict[str, MoveTestSource]:
-    """The Move files of a package as ordinary code, by path; of others without their tests."""
+    """Return a package's Move files as ordinary code by path, with or without its tests."""
     return {
         path: read_test_source(path, text, with_tests=with_tests)
         for path, text in sources.items()
@@ -46,15 +46,19 @@ def compile_for_tests(
     read: Mapping[str, MoveTestSource],
     dependencies: Dependencies = NO_DEPENDENCIES,
 ) -> tuple[bytes, ...]:
-    """The modules of a package. Raises `ValidationError` with the compiler's words."""
-    ordinary = {_compiled_path(path): source.text for path, source in read.items()}
-    sources = {"Move.toml": manifest, **ordinary}
-    built = builder.build(sources, _framework_with_tests(builder.release), [MODE], dependencies)
-    return tuple(_publishable(module) for module in built.modules)
+    """Compile a package and return its modules.
+
+    Raises:
+        ValidationError: The compiler reports an error; the message has its output.
+    """
+    texts = {_compiled_path(path): source.text for path, source in read.items()}
+    sources = {"Move.toml": manifest, **texts}
+    build = builder.build(sources, _framework_with_tests(builder.release), [MODE], dependencies)
+    return tuple(_publishable(module) for module in build.modules)
 
 
 def _compiled_path(path: str) -> str:
-    """Only in its test mode does the compiler look into `tests/`."""
+    """Move `tests/` below `sources/`, because the compiler reads `tests/` only in test mode."""
     return f"sources/{path}" if path.startswith("tests/") else path
 
 
@@ -66,18 +70,20 @@ def _publishable(module: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
-    """The stubs of the framework, with the declarations for tests and the names of errors."""
+    """Return the framework's stubs with the test-only declarations and the names of errors."""
     stubs = stubs_of(release, with_entries=True)
     packages = {address: dict(files) for address, files in stubs.items()}
     for module, name in framework_constants(release).constants:
-        package, own = module.split("::")
-        files, path = packages[ADDRESSES[package]], f"sources/{own}.move"
-        if path in files:  # its number does not matter: `Names` knows what it is
+        package, module_name = module.split("::")
+        files, path = packages[ADDRESSES[package]], f"sources/{module_name}.move"
+        if path in files:  # the value does not matter, because `Names` knows it
             files[path] += f"const {name}: u64 = 0;\n"
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{name}.move"
-        files[path] = files.get(path, f"#[test_only]\nmodule {module};\n") + _marked(members)
+        files[path] = files.get(path, f"#[test_only]\nmodule {module};\n") + _mark_test_only(
+            members
+        )
     for module, macros in TEST_MACROS.items():
         package, name = module.split("::")
         packages[ADDRESSES[package]][f"sources/{name}.move"] += macros
@@ -87,16 +93,16 @@ def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]
     }
 
 
-def _marked(members: str) -> str:
-    """Each public function for tests alone."""
+def _mark_test_only(members: str) -> str:
+    """Mark each public function as test-only."""
     return f"\n{members}".replace("\npublic native fun", "\n#[test_only]\npublic native fun")
 
 
 class BuiltDependencies(Struct, frozen=True):
-    """Packages with addresses of their own.
+    """Dependencies with their own addresses.
 
-    `packages` are their files for the compiler; `sources` are by path as seen from the folder of
-    the tested package.
+    `packages` has their files for the compiler. `sources` has their sources by path, relative to
+    the folder of the tested package.
     """
 
     packages: Dependencies
@@ -111,33 +117,40 @@ NONE = BuiltDependencies(NO_DEPENDENCIES, (), (), {})
 def build_dependencies(
     builder: MoveBuilder, packages: Sequence[DependencySources]
 ) -> BuiltDependencies:
-    """Compile packages, each of which comes after those that it depends on itself.
+    """Compile packages, which are sorted so that each one follows its own dependencies.
 
-    What they have for tests is compiled, too, and their tests where other code calls them. Raises
-    `ValidationError` with the compiler's words.
+    Their test-only code is compiled too, and their tests if other code calls them.
+
+    Raises:
+        ValidationError: The compiler reports an error; the message has its output.
     """
-    given: dict[str, Mapping[str, str]] = {}
+    files_by_location: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []
     sources: dict[str, MoveTestSource] = {}
     for package in packages:
-        read, compiled = _compile_dependency(builder, package, given)
-        modules += compiled
-        texts = {_compiled_path(path): source.text for path, source in read.items()}
-        given[package.location] = {"Move.toml": package.manifest_text, **texts}
-        sources |= {f"{package.path}/{path}": source for path, source in read.items()}
+        test_sources, package_modules = _compile_dependency(builder, package, files_by_location)
+        modules += package_modules
+        texts = {_compiled_path(path): source.text for path, source in test_sources.items()}
+        files_by_location[package.location] = {"Move.toml": package.manifest_text, **texts}
+        sources |= {f"{package.path}/{path}": source for path, source in test_sources.items()}
     manifests = tuple(package.manifest_text for package in packages)
-    return BuiltDependencies(given, manifests, tuple(modules), sources)
+    return BuiltDependencies(files_by_location, manifests, tuple(modules), sources)
 
 
 def _compile_dependency(
-    builder: MoveBuilder, package: DependencySources, given: Dependencies
+    builder: MoveBuilder, package: DependencySources, files_by_location: Dependencies
 ) -> tuple[dict[str, MoveTestSource], tuple[bytes, ...]]:
-    """The files and the modules of a package; mostly nobody misses its tests, which take long."""
+    """Return the files and modules of a package, without its tests if that compiles.
+
+    Compiling the tests takes long, and other code seldom calls them.
+    """
     for with_tests in (False, True):
-        read = read_test_sources(package.sources, with_tests=with_tests)
+        test_sources = read_test_sources(package.sources, with_tests=with_tests)
         try:
-            return read, compile_for_tests(builder, package.manifest_as_root, read, given)
+            return test_sources, compile_for_tests(
+                builder, package.manifest_as_root, test_sources, files_by_location
+            )
         except ValidationError as error:
-            refusal = error
-    message = f"{package.path}: {refusal.message}"
-    raise ValidationError(refusal.code, message, hint=refusal.hint)
+            compile_error = error
+    message = f"{package.path}: {compile_error.message}"
+    raise ValidationError(compile_error.code, message, hint=compile_error.hint)

@@ -1,4 +1,4 @@
-"""The errors of the framework by name, for tests that expect one; bytecode has their numbers alone.
+"""The error constants of the framework, for tests that expect them; bytecode has only numbers.
 
 Errors with a message of their own are named in the bytecode, and are not listed.
 """
@@ -261,4 +261,4 @@ FRAMEWORK_ERRORS: Mapping[str, Mapping[str, int]] = {
         "EInvalidVotingPower": 4,
     },
 }
-"""Module -> its error constants, and their abort codes."""
+"""The error constants by module, with their abort codes."""

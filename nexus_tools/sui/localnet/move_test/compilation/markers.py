@@ -1,11 +1,10 @@
-"""Markers in sources, because the compiler tells no lines: each says which statement comes next.
+"""Markers in sources that report the next statement, because the compiler reports no lines.
 
-They stand on the lines of the statements, so that all lines keep their numbers. What the compiler
-refuses with them stays without.
+They are inserted on the lines of the statements, so all line numbers stay the same. Functions that
+the compiler rejects with markers get none.
 
-`let y = 1; if (x) { y } else 2` becomes, with m for the function that tells a number,
-`m(0); let y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes
-`_ => { m(3); x }`.
+`let y = 1; if (x) { y } else 2` becomes, with m for the function that reports a number, `m(0); let
+y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes `_ => { m(3); x }`.
 """
 
 import re
@@ -37,7 +36,7 @@ PATH = f"sources/{MODULE}.move"
 SOURCE = f"module 0x0::{MODULE} {{ public native fun {FUNCTION}(statement: u64); }}\n"
 
 FunctionPlace = tuple[str, int]
-"""A function by its file and its line."""
+"""A function, by its file and its line."""
 
 
 class Statement(Struct, frozen=True):
@@ -49,7 +48,7 @@ class Statement(Struct, frozen=True):
 
 
 class MarkedSources(Struct, frozen=True):
-    """The sources of a package with markers; a marker's number is the place of its statement."""
+    """The sources of a package with markers; a marker's number is the index of its statement."""
 
     sources: Mapping[str, str]
     statements: tuple[Statement, ...]
@@ -60,29 +59,29 @@ def mark(
     read: Mapping[str, MoveTestSource],
     unmarked: AbstractSet[FunctionPlace] = frozenset(),
 ) -> MarkedSources:
-    """Put markers into all functions but the `unmarked` ones; `read` are the sources as read."""
+    """Insert markers into all functions except `unmarked` ones; `read` are the parsed sources."""
     statements: list[Statement] = []
-    marked = dict(sources)
+    marked_sources = dict(sources)
     for path, source in read.items():
         text = sources[path]
         insertions: list[tuple[int, str]] = []
         for body in source.bodies:
             if (path, body.line) in unmarked:
                 continue
-            for place in statement_places(body.tokens):
-                insertions += _marker(place, len(statements))
-                statements.append(Statement(path, line_of(text, place.start), body))
-        marked[path] = _inserted(text, insertions)
-    return MarkedSources({**marked, PATH: SOURCE}, tuple(statements))
+            for position in statement_places(body.tokens):
+                insertions += _marker(position, len(statements))
+                statements.append(Statement(path, line_of(text, position.start), body))
+        marked_sources[path] = _insert(text, insertions)
+    return MarkedSources({**marked_sources, PATH: SOURCE}, tuple(statements))
 
 
 def marker_native(passed: Callable[[int], None]) -> NativeTable:
-    """The native function behind the markers, which tells the number of the statement."""
+    """Return the native function of the markers, which passes on the number of the statement."""
 
-    def tell(_context: Context, _types: object, statement: int) -> None:
+    def report(_context: Context, _types: object, statement: int) -> None:
         passed(statement)
 
-    native: Native = tell
+    native: Native = report
     return {(bytes(ZERO), MODULE, FUNCTION): native}
 
 
@@ -95,7 +94,7 @@ def _marker(place: Place, number: int) -> Iterator[tuple[int, str]]:
         yield place.end, " }"
 
 
-def _inserted(text: str, insertions: list[tuple[int, str]]) -> str:
+def _insert(text: str, insertions: list[tuple[int, str]]) -> str:
     parts, end = [], 0
     for position, insertion in sorted(insertions, key=lambda pair: pair[0]):
         parts += [text[end:position], insertion]
@@ -110,7 +109,7 @@ _ATTEMPTS_MAX = 8
 class MarkedBuild(Struct, frozen=True):
     """A build with markers, and the statements by the markers' numbers.
 
-    `unmarked` are the functions that have statements, and no markers.
+    `unmarked` are the functions that have statements, but no markers.
     """
 
     build: MoveTestBuild
@@ -123,24 +122,29 @@ def build_marked(
 ) -> MarkedBuild:
     """Compile a package with its tests, and with markers in as many functions as possible.
 
-    Raises `ValidationError` only for what does not compile without markers either.
+    Raises:
+        ValidationError: The package does not compile without markers either.
     """
-    read = read_test_sources(sources)
+    test_sources = read_test_sources(sources)
     unmarked: set[FunctionPlace] = set()
     for _ in range(_ATTEMPTS_MAX):
-        marked = mark(sources, read, unmarked)
+        marked_sources = mark(sources, test_sources, unmarked)
         try:
-            build = build_tests(builder, marked.sources, dependencies)
+            build = build_tests(builder, marked_sources.sources, dependencies)
         except ValidationError as error:
-            if unmarked >= _functions(read):
+            if unmarked >= _functions(test_sources):
                 break
-            # A marker may be refused where its function is not: words of the compiler without a
-            # known place take the markers out of all functions. Each round takes some more out, so
-            # that it ends.
-            unmarked |= (refused_functions(str(error), read) - unmarked) or _functions(read)
+            # The compiler may reject a marker but accept its function. If its output has no known
+            # location, all markers are removed. Each attempt removes more markers, so the loop
+            # ends.
+            unmarked |= (refused_functions(str(error), test_sources) - unmarked) or _functions(
+                test_sources
+            )
         else:
-            return MarkedBuild(build, marked.statements, frozenset(unmarked))
-    return MarkedBuild(build_tests(builder, sources, dependencies), (), frozenset(_functions(read)))
+            return MarkedBuild(build, marked_sources.statements, frozenset(unmarked))
+    return MarkedBuild(
+        build_tests(builder, sources, dependencies), (), frozenset(_functions(test_sources))
+    )
 
 
 def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
@@ -153,11 +157,11 @@ def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
 
 
 def refused_functions(message: str, read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
-    """The functions at the places that the compiler's words name."""
+    """Return the functions at the locations in the compiler's output."""
     refused = set()
-    for found in _PLACE.finditer(message):
-        paths = [path for path in read if found["path"].endswith(path)]
+    for match in _PLACE.finditer(message):
+        paths = [path for path in read if match["path"].endswith(path)]
         for path in sorted(paths, key=len)[-1:]:
-            begins = [body.line for body in read[path].bodies if body.line <= int(found["line"])]
-            refused |= {(path, max(begins))} if begins else set()
+            lines = [body.line for body in read[path].bodies if body.line <= int(match["line"])]
+            refused |= {(path, max(lines))} if lines else set()
     return refused

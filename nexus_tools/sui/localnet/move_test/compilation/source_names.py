@@ -1,4 +1,7 @@
-"""What names in sources stand for: modules, named addresses, constants, the framework's too."""
+"""The resolution of names in sources: modules, named addresses and constants.
+
+It includes the names of the framework.
+"""
 
 import re
 import tomllib
@@ -17,7 +20,7 @@ from nexus_tools.sui.localnet.move_test.compilation.framework_errors import FRAM
 
 ConstantName = tuple[str, str]
 
-# Modules that every module uses without saying so.
+# Modules that every module imports implicitly.
 _ALWAYS_USED = {
     "vector": "std::vector",
     "option": "std::option",
@@ -30,10 +33,10 @@ _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 
 
 class Names:
-    """The names of a package under test. A module is known by how its source names it.
+    """The names of a package under test; a module has the name that its source declares.
 
-    `manifests` are those of the packages that it depends on, and then its own; `compiled` are the
-    modules of all, whose addresses a manifest may leave open.
+    `manifests` are those of the dependencies, and then the package's own. `compiled` are the
+    modules of all packages, for addresses that a manifest leaves open.
     """
 
     def __init__(
@@ -59,55 +62,57 @@ class Names:
     def _settle_addresses(
         self, modules: Iterable[str], compiled: Collection[tuple[bytes, str]]
     ) -> None:
-        """Take named addresses from the compiled modules of those names."""
+        """Set named addresses from the compiled modules with the same names."""
         for module in sorted(modules):
-            name, separator, own = module.partition("::")
-            found = {address for address, compiled_name in compiled if compiled_name == own}
+            name, separator, module_name = module.partition("::")
+            addresses = {
+                address for address, compiled_name in compiled if compiled_name == module_name
+            }
             is_named = separator and not name[:1].isdigit() and name not in _FRAMEWORK
-            if is_named and len(found) == 1:
-                self._addresses[name] = found.pop()
+            if is_named and len(addresses) == 1:
+                self._addresses[name] = addresses.pop()
 
     def module_name(self, address: bytes, name: str) -> str | None:
-        """How the source names a module; None if it is not of the package."""
+        """Return the source's name of a module, or None if it is not in the package."""
         return self._modules.get((address, name))
 
     def module_id(self, module: str, path: Argument | None) -> tuple[bytes, str]:
-        """Address and name of the module that a path in `module` means; None is `module`."""
+        """Return the address and name of the module for a path in `module`; None is `module`."""
         return self._parsed(module if path is None else self._resolved(module, "".join(path)))
 
     def constant(self, module: str, path: Argument) -> ConstantName:
-        """The constant that a path in `module` means. Raises `ValidationError`."""
+        """Return the constant that a path in `module` refers to. Raises `ValidationError`."""
         if len(path) == 1:
-            found = (module, path[0])
-            if found not in self._constants and found in self._uses:
-                owner, _, name = self._uses[found].rpartition("::")
-                found = (self._resolved(module, owner), name)
+            name_pair = (module, path[0])
+            if name_pair not in self._constants and name_pair in self._uses:
+                owner, _, name = self._uses[name_pair].rpartition("::")
+                name_pair = (self._resolved(module, owner), name)
         else:
-            found = (self._resolved(module, "".join(path[:-2])), path[-1])
-        known = {self._parsed(owner): owner for owner, _ in self._constants}
-        owner = known.get(self._parsed(found[0]), found[0])
-        if (owner, found[1]) not in self._constants:
+            name_pair = (self._resolved(module, "".join(path[:-2])), path[-1])
+        owners = {self._parsed(owner): owner for owner, _ in self._constants}
+        owner = owners.get(self._parsed(name_pair[0]), name_pair[0])
+        if (owner, name_pair[1]) not in self._constants:
             raise ValidationError(
                 "constant_unknown",
-                f"{module} expects {''.join(path)}, whose value is not in the package's sources",
-                hint="name the number, with `location` for the module",
+                f"{module} expects {''.join(path)}, but its value is not in the package's sources",
+                hint="Use the number instead, with `location` for the module.",
             )
-        return owner, found[1]
+        return owner, name_pair[1]
 
     def value(self, constant: ConstantName) -> int | None:
-        """The number that a constant is; None if it is something else."""
+        """Return the number in a constant, or None for another value."""
         return _number(self._constants[constant])
 
     def number(self, module: str, path: Argument) -> int:
-        """A number, or the constant that is one. Raises `ValidationError`."""
+        """Return a number, which may be given by a constant. Raises `ValidationError`."""
         literal = _number(path)
-        found = literal if literal is not None else self.value(self.constant(module, path))
-        if found is None:
-            raise ValidationError("constant_unknown", f"{module}: {''.join(path)} is no number")
-        return found
+        value = literal if literal is not None else self.value(self.constant(module, path))
+        if value is None:
+            raise ValidationError("constant_unknown", f"{module}: {''.join(path)} is not a number")
+        return value
 
     def constants_of(self, module: str, code: int) -> list[str]:
-        """The names of a module's constants with this value, errors first."""
+        """Return the names of a module's constants with this value, errors first."""
         names = [
             name
             for (owner, name), value in self._constants.items()
@@ -116,21 +121,21 @@ class Names:
         return sorted(names, key=lambda name: (not re.match(r"E[A-Z]", name), name))
 
     def lines_of(self, module: str) -> list[int]:
-        """Where the functions of a module begin."""
+        """Return the first lines of a module's functions."""
         return [line for (owner, _), line in self.functions.items() if owner == module]
 
     def address(self, text: str) -> bytes:
-        """An address literal or a named address, with or without `@`. Raises `ValidationError`."""
+        """Return a literal or named address, with or without `@`. Raises `ValidationError`."""
         text = text.removeprefix("@")
         if text in self._addresses:
             return self._addresses[text]
         try:
             return (int(text, 16 if text.startswith("0x") else 10)).to_bytes(32, "big")
         except ValueError:
-            raise ValidationError("address_unknown", f"no address is named {text}") from None
+            raise ValidationError("address_unknown", f"unknown named address: {text}") from None
 
     def _resolved(self, module: str, path: str) -> str:
-        """The whole path of a module that `module` names."""
+        """Return the full path of a module that `module` refers to."""
         if path == "Self":
             return module
         path = path.removeprefix("::")
@@ -141,17 +146,17 @@ class Names:
     def _parsed(self, path: str) -> tuple[bytes, str]:
         address, separator, name = path.rpartition("::")
         if not separator:
-            raise ValidationError("module_unknown", f"there is no module {path}")
+            raise ValidationError("module_unknown", f"module {path} does not exist")
         return self.address(address), name
 
 
 def _addresses(manifest: str) -> Iterator[tuple[str, bytes]]:
-    """The named addresses; that of the package itself is 0x0."""
-    parsed = tomllib.loads(manifest)
-    names = {parsed.get("package", {}).get("name", ""): "0x0"}
-    names |= {**parsed.get("addresses", {}), **parsed.get("dev-addresses", {})}
+    """Yield the named addresses; that of the package itself is 0x0."""
+    document = tomllib.loads(manifest)
+    names = {document.get("package", {}).get("name", ""): "0x0"}
+    names |= {**document.get("addresses", {}), **document.get("dev-addresses", {})}
     for name, value in (names | _FRAMEWORK).items():
-        # `_` leaves an address to whoever depends on the package.
+        # `_` means that a package that depends on this one sets the address.
         if value != "_":
             yield name, int(value, 16).to_bytes(32, "big")
 
@@ -166,13 +171,16 @@ _ERROR = re.compile(rb"E[A-Z]\w*")
 
 @lru_cache(maxsize=4)
 def framework_constants(release: Release) -> MoveTestSource:
-    """A source with the constants; those with messages are named in the bytecode."""
+    """Return a source with the framework's error constants.
+
+    Constants with messages are named in the bytecode.
+    """
     constants: dict[tuple[str, str], Argument] = {}
     for address, package in FRAMEWORK_NAMES.items():
         for data in release.packages[address].modules:
             module = deserialize(data)
             path = f"{package}::{module.name}"
-            # No number: their codes name them, see `clever_error`.
+            # These have no number, because their abort codes name them: see `clever_error`.
             constants |= {(path, name): () for name in _named_errors(module)}
     for path, errors in FRAMEWORK_ERRORS.items():
         constants |= {(path, name): (str(code),) for name, code in errors.items()}
@@ -180,7 +188,7 @@ def framework_constants(release: Release) -> MoveTestSource:
 
 
 def _named_errors(module: CompiledModule) -> set[str]:
-    found = set()
+    names = set()
     for constant in module.constants:
         if constant.type != VectorToken("u8"):
             continue
@@ -189,5 +197,5 @@ def _named_errors(module: CompiledModule) -> set[str]:
         except BcsError:
             continue
         if _ERROR.fullmatch(text):
-            found.add(text.decode())
-    return found
+            names.add(text.decode())
+    return names

@@ -1,8 +1,8 @@
-"""Where the statements of a function begin: the places at which a marker can stand.
+"""The starts of a function's statements, where markers can be inserted.
 
-A marker is a statement of its own, so that it can stand before each statement of a block. Braces
-are no blocks where they hold fields or the arms of a `match`; what cannot be told is taken for
-fields, and gets no marker.
+A marker is a statement, so it can be inserted before each statement of a block. Braces that contain
+fields or the arms of a `match` are not blocks. Unclear braces are treated as fields and get no
+marker.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,19 +12,19 @@ from msgspec import Struct
 from nexus_tools.sui.move_source import Token
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-# After these a brace begins a block; names and types come before fields.
+# After these tokens a brace starts a block; after names and types it starts fields.
 _BEFORE_BLOCKS = frozenset(
     {"else", "loop", "return", "abort", "(", ",", ";", "{", "}", "[", "=", ":", "|", "&"}
 ) | frozenset("!+-*/%^<")
 _CONDITIONS = frozenset({"if", "while"})
-# `use` has to come first in a block, and what is for the prover is not executed.
+# `use` must be first in a block, and specifications for the prover are not executed.
 _UNMARKED = frozenset({"use", "#", "spec"})
 
 
 class Place(Struct, frozen=True):
-    """A statement: where it begins in the source.
+    """A statement, by its start in the source.
 
-    The expression of an arm has no block around it. It becomes one, and `end` is where that ends.
+    The expression of an arm has no block around it. It becomes a block that ends at `end`.
     """
 
     start: int
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 def statement_places(body: Sequence[Token]) -> list[Place]:
-    """The statements of a body, from its `{` to its `}`. An empty body is a statement, too."""
+    """Return the statements of a body, from its `{` to its `}`; an empty body counts as one."""
     closings = _closings(body)
     if closings.get(0) != len(body) - 1:
         return []
@@ -42,15 +42,15 @@ def statement_places(body: Sequence[Token]) -> list[Place]:
 
 
 def _closings(tokens: Sequence[Token]) -> dict[int, int]:
-    """The place of the closing bracket for that of each opening one."""
-    found: dict[int, int] = {}
-    opened: list[int] = []
+    """Return the index of the closing bracket for the index of each opening one."""
+    closings: dict[int, int] = {}
+    open_brackets: list[int] = []
     for index, token in enumerate(tokens):
         if token.text in _OPEN:
-            opened.append(index)
-        elif token.text in _CLOSE and opened:
-            found[opened.pop()] = index
-    return {} if opened else found
+            open_brackets.append(index)
+        elif token.text in _CLOSE and open_brackets:
+            closings[open_brackets.pop()] = index
+    return {} if open_brackets else closings
 
 
 class _Body:
@@ -60,7 +60,7 @@ class _Body:
         self._openings = {close: opening for opening, close in closings.items()}
 
     def block(self, opening: int) -> Iterator[Place]:
-        """The statements of a block, and those inside of them."""
+        """Yield the statements of a block, and those inside of them."""
         position, end = opening + 1, self._closings[opening]
         while position < end:
             following = self._find(";", position, end)
@@ -72,7 +72,7 @@ class _Body:
             position = following + 1
 
     def _find(self, text: str, position: int, end: int) -> int:
-        """The first place of a token that is in no further bracket; `end` if there is none."""
+        """Return the first index of a token that is not in a nested bracket, or `end`."""
         while position < end and self._text(position) != text:
             position = self._closings.get(position, position) + 1
         return min(position, end)
@@ -96,21 +96,21 @@ class _Body:
             yield from self._inside(opening + 1, self._closings[opening])
 
     def _is_block(self, opening: int) -> bool:
-        before = self._text(opening - 1)
-        if before in _BEFORE_BLOCKS or self._is_after(opening, _CONDITIONS):
+        previous = self._text(opening - 1)
+        if previous in _BEFORE_BLOCKS or self._is_after(opening, _CONDITIONS):
             return True
         # `=> {` of an arm, and `|x| -> Type {` of a lambda.
         return self._is_pair("=>", opening - 2) or self._is_pair("->", opening - 3)
 
     def _is_after(self, opening: int, words: frozenset[str]) -> bool:
-        """Whether a condition in parentheses stands before, and one of the words before that."""
-        # In `if (a) {` the token before the brace closes the condition, before which the word
-        # stands.
+        """Return whether the brace follows a condition in parentheses after one of the words."""
+        # In `if (a) {` the token before the brace closes the condition, and the word is before the
+        # condition.
         condition = self._openings.get(opening - 1)
         return condition is not None and self._text(condition - 1) in words
 
     def _arms(self, opening: int) -> Iterator[Place]:
-        """The arms without braces; where one ends is known if no type arguments are about."""
+        """Yield the arms without braces; the end of one is known only without type arguments."""
         end = self._closings[opening]
         arrow = self._arrow(opening + 1, end)
         while arrow < end:
@@ -130,8 +130,8 @@ class _Body:
     def _is_pair(self, pair: str, position: int) -> bool:
         if position < 0 or position + 1 >= len(self._tokens):
             return False
-        one, other = self._tokens[position : position + 2]
-        return one.end == other.start and one.text + other.text == pair
+        first, second = self._tokens[position : position + 2]
+        return first.end == second.start and first.text + second.text == pair
 
     def _text(self, position: int) -> str:
         return self._tokens[position].text if position >= 0 else ""

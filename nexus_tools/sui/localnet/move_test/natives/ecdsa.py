@@ -1,4 +1,4 @@
-"""Natives of `sui::ecdsa_k1` that exist in tests alone: keys from a seed, and signatures.
+"""The test-only natives of `sui::ecdsa_k1`: keys from a seed, and signatures.
 
 Source: `sui-move-natives`, `crypto/ecdsa_k1.rs`. Test functions cost no gas.
 """
@@ -35,8 +35,8 @@ def sign(
     if hash_function not in HASHES:
         raise NativeAbort(_INVALID_HASH_FUNCTION)
     digest = HASHES[hash_function](bytes(message.read()))
-    signed = ECDSA_K1.sign_recoverable if recoverable else ECDSA_K1.sign
-    return bytearray(signed(secret, digest))
+    sign_digest = ECDSA_K1.sign_recoverable if recoverable else ECDSA_K1.sign
+    return bytearray(sign_digest(secret, digest))
 
 
 def keypair_from_seed(_context: Context, _types: TypeArguments, seed: Reference) -> Value:

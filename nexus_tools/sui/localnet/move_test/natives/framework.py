@@ -1,4 +1,4 @@
-"""Functions for tests that do what a private function of the framework does, or nearly so."""
+"""Test-only functions that do the same, or nearly the same, as private framework functions."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag
 
 _WORD_SIZE = 1
 _COIN_INDEX = 0
-# The field of a `Currency`, and its variant.
+# The index of the field in a `Currency`, and the tag of its variant.
 _METADATA_CAP_ID, _CLAIMED = 9, 0
 _RESERVED = (0x0, 0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xA, 0xB, 0xC, 0xD, 0xE, 0xF)
 _RESERVED_LATER = (0x403, 0xDEE9)
@@ -33,21 +33,21 @@ def call_framework(
     *,
     package: bytes = SUI_FRAMEWORK,
 ) -> Value:
-    """Call a function of the framework, a private one, too: its result, or None."""
+    """Call a function of the framework, which may be private, and return its result or None."""
     machine = scenario_of(context).machine
     function = machine.types.function(Address(package), module, name)
-    assert function is not None  # the release has it
+    assert function is not None  # every release has these functions
     results = machine.call(function, types, arguments, context)
     return results[0] if results else None
 
 
 def new_uid(context: Context) -> Value:
-    """The `UID` of a new object."""
+    """Return the `UID` of a new object."""
     return [[bytes(runtime_of(context).fresh_id())]]
 
 
 def _private(module: str, name: str) -> Callable[..., Value]:
-    """A native that is this function."""
+    """Return a native that calls this function."""
 
     def call(context: Context, types: TypeArguments, *arguments: Value) -> Value:
         return call_framework(context, module, name, list(arguments), types)
@@ -63,7 +63,7 @@ def _delete(context: Context, value: Value) -> None:
 
 
 def word_size(_context: Context, _types: TypeArguments) -> int:
-    """How many bits a bit vector has in an element."""
+    """Return the number of bits in an element of a bit vector."""
     return _WORD_SIZE
 
 
@@ -75,7 +75,7 @@ def _field(index: int) -> Callable[..., Value]:
 
 
 def generator_counter(_context: Context, _types: TypeArguments, generator: Reference) -> int:
-    """How many blocks a generator has made."""
+    """Return the number of blocks that a generator has produced."""
     counter: int = generator.read()[1]
     return counter
 
@@ -84,7 +84,7 @@ def generator_counter(_context: Context, _types: TypeArguments, generator: Refer
 
 
 def is_feature_enabled(_context: Context, _types: TypeArguments, flag: bytearray) -> bool:
-    """Whether a feature is on in tests, where nobody settles what objects pay of their funds."""
+    """Return whether a feature is enabled in tests, which do not settle withdrawals of objects."""
     return bytes(flag) in ENABLED_FEATURES | {_OBJECT_FUNDS}
 
 
@@ -94,7 +94,7 @@ def is_feature_enabled(_context: Context, _types: TypeArguments, flag: bytearray
 def create_active_jwk(
     _context: Context, _types: TypeArguments, iss: Value, kid: Value, kty: Value, epoch: int
 ) -> Value:
-    """A key of a provider, with values that the framework fixes for tests."""
+    """Return a provider's key, with values that the framework defines for tests."""
     exponent, modulus, algorithm = ([bytearray(text)] for text in (b"AQAB", b"test", b"RS256"))
     return [[iss, kid], [kty, exponent, modulus, algorithm], epoch]
 
@@ -103,12 +103,12 @@ def create_active_jwk(
 
 
 def reserved_addresses(_context: Context, _types: TypeArguments) -> Value:
-    """The addresses that cannot be denied."""
+    """Return the addresses that cannot be denied."""
     return [bytes(Address.of(number)) for number in (*_RESERVED, *_RESERVED_LATER)]
 
 
 def new_deny_list(context: Context, _types: TypeArguments, ctx: Reference) -> Value:
-    """A deny list of one's own."""
+    """Return a new deny list, separate from the network's."""
     lists = call_framework(context, "bag", "new", [ctx])
     coins = call_framework(context, "deny_list", "per_type_list", [ctx])
     list_type = StructTag(Address(SUI_FRAMEWORK), "deny_list", "PerTypeList", ())
@@ -121,14 +121,14 @@ def new_deny_list(context: Context, _types: TypeArguments, ctx: Reference) -> Va
 
 
 def create_registry(context: Context, _types: TypeArguments, ctx: Reference) -> Value:
-    """A coin registry of one's own. Aborts if another than 0x0 creates it."""
+    """Return a new coin registry. Aborts if the sender is not 0x0."""
     if runtime_of(context).transaction.sender != ZERO:
         call_framework(context, "coin_registry", "create", [ctx])
     return [new_uid(context)]
 
 
 def unwrap_currency(context: Context, _types: TypeArguments, initializer: Value) -> Value:
-    """The currency that an initializer holds."""
+    """Return the currency in an initializer."""
     currency, extra_fields, _ = initializer
     call_framework(context, "bag", "destroy_empty", [extra_fields])
     return currency
@@ -137,7 +137,7 @@ def unwrap_currency(context: Context, _types: TypeArguments, initializer: Value)
 def finalize_currency(
     context: Context, types: TypeArguments, initializer: Value, _ctx: Reference
 ) -> tuple[Value, Value]:
-    """The currency that an initializer holds, and the right to change its metadata."""
+    """Return the currency in an initializer, and its metadata capability."""
     currency = unwrap_currency(context, types, initializer)
     cap = [new_uid(context)]
     currency[_METADATA_CAP_ID] = Variant(_CLAIMED, [[cap[0][0][0]]])
@@ -147,11 +147,11 @@ def finalize_currency(
 def migrate_metadata(
     context: Context, types: TypeArguments, registry: Reference, legacy: Reference, ctx: Reference
 ) -> Value:
-    """The currency that is made of the metadata of a coin, before it is shared."""
+    """Return the currency made from the metadata of a coin, before it is shared."""
     arguments = [registry, legacy, ctx]
     call_framework(context, "coin_registry", "migrate_legacy_metadata", arguments, types)
-    _, shared = runtime_of(context).transfers.popitem()
-    return shared.value
+    _, transfer = runtime_of(context).transfers.popitem()
+    return transfer.value
 
 
 # --- Tokens and transfer policies
@@ -160,19 +160,19 @@ def migrate_metadata(
 def new_token_policy(
     context: Context, _types: TypeArguments, _ctx: Reference
 ) -> tuple[Value, Value]:
-    """A policy without rules, and the right to change it."""
+    """Return a policy without rules, and its capability."""
     policy = [new_uid(context), [0], [[]]]
     return policy, [new_uid(context), [policy[0][0][0]]]
 
 
 def burn_token_policy(context: Context, _types: TypeArguments, policy: Value, cap: Value) -> None:
-    """Delete a policy and the right to change it."""
+    """Delete a policy and its capability."""
     _delete(context, cap)
     _delete(context, policy)
 
 
 def mint_token(context: Context, _types: TypeArguments, amount: int, _ctx: Reference) -> Value:
-    """A token."""
+    """Return a new token."""
     return [new_uid(context), [amount]]
 
 
@@ -184,7 +184,7 @@ def burn_token(context: Context, _types: TypeArguments, token: Value) -> None:
 def new_transfer_policy(
     context: Context, _types: TypeArguments, _ctx: Reference
 ) -> tuple[Value, Value]:
-    """A policy without rules, and the right to change it."""
+    """Return a policy without rules, and its capability."""
     policy = [new_uid(context), [0], [[]]]
     return policy, [new_uid(context), [policy[0][0][0]]]
 
@@ -193,7 +193,7 @@ def new_transfer_policy(
 
 
 def upgrade(_context: Context, _types: TypeArguments, ticket: Value) -> Value:
-    """The receipt for an upgrade; the id of the new package comes from the old one and the cap."""
+    """Return the receipt for an upgrade; its package id is derived from the old id and the cap."""
     cap, package, _policy, _digest = ticket
     return [cap, [blake2b256(bytes(cap[0]), bytes(package[0]))]]
 

@@ -1,6 +1,6 @@
 """The natives of `sui::test_scenario`.
 
-Source: the module's documentation; ids and contexts are those of the genuine test runner.
+Source: the module's documentation; ids and contexts are those of Sui's test runner.
 """
 
 from collections.abc import Iterable
@@ -37,26 +37,26 @@ _SHARED, _IMMUTABLE = Shared(0), Immutable()
 
 
 def begin(context: Context, _types: TypeArguments, sender: bytes) -> Value:
-    """The scenario, in its first transaction."""
+    """Return the scenario, in its first transaction."""
     return [0, replace_context(context, sender, hinted_digest(0))]
 
 
 def make_tx_context(
     context: Context, types: TypeArguments, builder: Value, price: int, number: int
 ) -> Value:
-    """The context that a builder describes, with a reference price, of a transaction by number."""
+    """Return the context of a transaction, given a builder, a reference price and a number."""
     sender, epoch, ms, ids_created, _price, *terms = builder
     digest = bytearray(hinted_digest(number))
     return create(context, types, sender, digest, epoch, ms, ids_created, price, *terms)
 
 
 def ids_and_budget(context: Context, types: TypeArguments, ctx: Reference) -> tuple[int, int]:
-    """How many ids the transaction has created, and its gas budget."""
+    """Return the number of ids that the transaction has created, and its gas budget."""
     return get_ids_created(context, types, ctx), gas_budget(context, types, ctx)
 
 
 def create_framework_objects(context: Context, _types: TypeArguments, ctx: Reference) -> None:
-    """Share a clock, random numbers and the deny list."""
+    """Share a clock, the random state and the deny list."""
     share_clock(context, (), create_clock(context, (), ctx))
     for module in ("random", "deny_list"):
         call_framework(context, module, "create", [ctx])
@@ -65,7 +65,7 @@ def create_framework_objects(context: Context, _types: TypeArguments, ctx: Refer
 def begin_transaction(
     context: Context, _types: TypeArguments, ctx: Reference, sender: bytes, number: int
 ) -> None:
-    """Go on with another transaction: another sender, and other ids."""
+    """Start another transaction, with another sender and other ids."""
     now = scenario_of(context).runtime.transaction
     digest = hinted_digest(number)
     ctx.write(replace_context(context, sender, digest, now.epoch, now.epoch_timestamp_ms))
@@ -74,7 +74,7 @@ def begin_transaction(
 def pass_epochs(
     context: Context, _types: TypeArguments, ctx: Reference, epochs: int, ms: int
 ) -> None:
-    """Let epochs and time pass."""
+    """Advance the epoch and the time."""
     now = scenario_of(context).runtime.transaction
     now.epoch += epochs
     now.epoch_timestamp_ms += ms
@@ -82,14 +82,14 @@ def pass_epochs(
 
 
 def end_transaction(context: Context, _types: TypeArguments) -> Value:
-    """End the transaction: what it did."""
+    """End the transaction and return its effects."""
     effects: Effects = scenario_of(context).end_transaction(context)
     return [
         _ids(effects.created),
         _ids(effects.written),
         _ids(effects.deleted),
         [[[_id(key), bytes(value)] for key, value in effects.to_account.items()]],
-        # Dynamic fields are not transferred, and nothing else belongs to an object.
+        # Dynamic fields are not transferred, and an object owns nothing else.
         [[]],
         _ids(effects.shared),
         _ids(effects.frozen),
@@ -108,24 +108,24 @@ def take_from_address_by_id(
 
 
 def most_recent_id_for_address(context: Context, types: TypeArguments, account: bytes) -> Value:
-    """The object of a type that an address got last."""
+    """Return the object of a type that an address received last."""
     return _last(context, _owner(account), types)
 
 
 def ids_for_address(context: Context, types: TypeArguments, account: bytes) -> Value:
-    """The objects of a type that an address owns."""
+    """Return the objects of a type that an address owns."""
     return _ids(scenario_of(context).ids(_owner(account), object_type(types)))
 
 
 def return_to_address(context: Context, types: TypeArguments, account: bytes, value: Value) -> None:
-    """Give an object back to the address that it was taken from."""
+    """Return an object to the address that it was taken from."""
     _give_back(context, _owner(account), types, value)
 
 
 def was_taken_from_address(
     context: Context, _types: TypeArguments, account: bytes, object_id: Value
 ) -> bool:
-    """Whether the transaction took an object from an address."""
+    """Return whether the transaction took an object from an address."""
     return scenario_of(context).was_taken(_owner(account), Address(object_id[0]))
 
 
@@ -133,7 +133,7 @@ def was_taken_from_address(
 
 
 def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]:
-    """What shared and immutable objects have alike."""
+    """Return the natives that shared and immutable objects have in common."""
 
     def take(
         context: Context, types: TypeArguments, _scenario: Reference, object_id: Value
@@ -157,11 +157,11 @@ def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]
     }
 
 
-# --- Objects that are received
+# --- Receiving objects
 
 
 def receiving_ticket_by_id(context: Context, _types: TypeArguments, object_id: Value) -> Value:
-    """A ticket by which an object can be received from another one."""
+    """Return a ticket to receive an object from another one."""
     scenario, address = scenario_of(context), Address(object_id[0])
     stored = scenario.objects.get(address)
     if stored is None or not isinstance(stored.data, MoveObject):
@@ -175,7 +175,7 @@ def receiving_ticket_by_id(context: Context, _types: TypeArguments, object_id: V
 
 
 def return_receiving_ticket(context: Context, _types: TypeArguments, ticket: Value) -> None:
-    """Give back a ticket that was not used."""
+    """Return an unused ticket."""
     if scenario_of(context).tickets.pop(Address(ticket[0][0]), None) is None:
         raise NativeAbort(_UNABLE_TO_DEALLOCATE_TICKET)
 

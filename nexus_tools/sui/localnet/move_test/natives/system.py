@@ -1,4 +1,4 @@
-"""Validators and epochs for tests: what 0x3 makes by functions that no other package may call."""
+"""Validators and epochs for tests, made by functions of 0x3 that no other package may call."""
 
 from collections.abc import Callable
 
@@ -10,24 +10,25 @@ from nexus_tools.sui.types.address import SUI_SYSTEM
 _PROTOCOL_VERSION, _START_MS, _REINVEST_RATE = 1, 0, 0
 _GAS_PRICE, _COMMISSION_RATE, _EPOCH = 1, 0, 0
 _SUBSIDY_MIST, _SUBSIDY_PERIOD_EPOCHS, _SUBSIDY_DECREASE_RATE = 0, 10, 0
-# Duration of an epoch, its first with a subsidy, validators, three amounts of stake, days of grace.
+# Duration of an epoch, first epoch with a subsidy, maximum number of validators, three amounts of
+# stake, grace period in days.
 _PARAMETERS = (42, 0, 150, 1, 1, 0, 7)
-# Four keys and proofs, which nothing looks at; name, description, two URLs, four addresses.
+# Four keys and proofs, which are not checked; name, description, two URLs, four addresses.
 _KEYS = (b"\xaa", b"\xbb", b"\xcc", b"\xdd")
 _NAMES = (b"ValidatorName", b"description")
 _URLS = (b"image_url", b"project_url")
-_PLACES = (b"/ip4/127.0.0.1/tcp/80", *(b"/ip4/127.0.0.1/udp/80",) * 3)
+_NETWORK_ADDRESSES = (b"/ip4/127.0.0.1/tcp/80", *(b"/ip4/127.0.0.1/udp/80",) * 3)
 
 
 def call_system(context: Context, module: str, name: str, *arguments: Value) -> Value:
-    """Call a function of 0x3, a private one, too: its result, or None."""
+    """Call a function of 0x3, which may be private, and return its result or None."""
     return call_framework(context, module, name, list(arguments), package=SUI_SYSTEM)
 
 
 def new_validator(
     context: Context, _types: TypeArguments, account: bytes, stake: Value, ctx: Reference
 ) -> Value:
-    """A validator that is active from the start, with stake of its own."""
+    """Return a validator that is active from the start, with its own stake."""
     metadata = call_system(
         context,
         "validator",
@@ -36,7 +37,7 @@ def new_validator(
         *(bytearray(key) for key in _KEYS),
         *([bytearray(name)] for name in _NAMES),
         *([[bytearray(url)]] for url in _URLS),
-        *([bytearray(place)] for place in _PLACES),
+        *([bytearray(network_address)] for network_address in _NETWORK_ADDRESSES),
         call_framework(context, "bag", "new", [ctx]),
     )
     terms = (_GAS_PRICE, _COMMISSION_RATE)
@@ -55,13 +56,13 @@ def share_state(
     storage_fund: Value,
     ctx: Reference,
 ) -> None:
-    """Share the state of a network that pays no subsidy, below whose thresholds nobody falls."""
+    """Share the state of a network that pays no subsidy and removes no validator by its stake."""
     inner, terms = "sui_system_state_inner", (_PROTOCOL_VERSION, _START_MS)
     parameters = call_system(context, inner, "create_system_parameters", *_PARAMETERS, ctx)
     rates = (_SUBSIDY_MIST, _SUBSIDY_PERIOD_EPOCHS, _SUBSIDY_DECREASE_RATE)
-    paid = call_system(context, "stake_subsidy", "create", subsidy, *rates, ctx)
-    given = (validators, storage_fund, *terms, parameters, paid, ctx)
-    call_system(context, "sui_system", "create", new_uid(context), *given)
+    stake_subsidy = call_system(context, "stake_subsidy", "create", subsidy, *rates, ctx)
+    arguments = (validators, storage_fund, *terms, parameters, stake_subsidy, ctx)
+    call_system(context, "sui_system", "create", new_uid(context), *arguments)
 
 
 def end_epoch(  # noqa: PLR0917 - the Move function has these
@@ -75,7 +76,7 @@ def end_epoch(  # noqa: PLR0917 - the Move function has these
     slashing_rate: int,
     ctx: Reference,
 ) -> Value:
-    """Begin the next epoch, as a network does: the storage rebate."""
+    """Start the next epoch, as a network does, and return the storage rebate."""
     epoch = call_framework(context, "tx_context", "epoch", [ctx])
     rates = (_REINVEST_RATE, slashing_rate, _START_MS)
     amounts = (epoch + 1, _PROTOCOL_VERSION, storage_rebate, non_refundable, *rates)
@@ -84,11 +85,13 @@ def end_epoch(  # noqa: PLR0917 - the Move function has these
 
 
 def pool_of(context: Context, types: TypeArguments, state: Reference, validator: bytes) -> Value:
-    """The staking pool of an active validator."""
+    """Return the staking pool of an active validator."""
     validators = _inner("validators")(context, types, state)
     arguments = (validators, validator)
-    found = call_system(context, "validator_set", "get_active_validator_ref", *arguments)
-    return call_system(context, "validator", "get_staking_pool_ref", found)
+    validator_reference = call_system(
+        context, "validator_set", "get_active_validator_ref", *arguments
+    )
+    return call_system(context, "validator", "get_staking_pool_ref", validator_reference)
 
 
 def _private(module: str, name: str) -> Callable[..., Value]:
@@ -99,7 +102,7 @@ def _private(module: str, name: str) -> Callable[..., Value]:
 
 
 def _inner(name: str) -> Callable[..., Value]:
-    """A native that is a function of the newest form of the state, which is in a dynamic field."""
+    """Return a native that calls a function of the state's newest version, a dynamic field."""
 
     def call(context: Context, _types: TypeArguments, state: Reference, *arguments: Value) -> Value:
         inner = call_system(context, "sui_system", "load_system_state_mut", state)

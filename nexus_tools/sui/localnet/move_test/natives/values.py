@@ -1,4 +1,4 @@
-"""Natives that framework modules have in tests alone: values out of nothing, and into nothing."""
+"""The test-only natives of framework modules that create and destroy values."""
 
 import random
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def destroy(_context: Context, _types: TypeArguments, _value: Value) -> None:
 
 
 def create_one_time_witness(_context: Context, _types: TypeArguments) -> Value:
-    """A witness, which has one field of the compiler's."""
+    """Return a witness, whose only field is the one that the compiler adds."""
     return [False]
 
 
@@ -29,7 +29,7 @@ def create_one_time_witness(_context: Context, _types: TypeArguments) -> Value:
 
 
 def create_clock(context: Context, _types: TypeArguments, _ctx: Reference) -> Value:
-    """A clock of one's own, at 0 ms."""
+    """Return a separate clock, at 0 ms."""
     return [new_uid(context), 0]
 
 
@@ -39,12 +39,12 @@ def share_clock(context: Context, _types: TypeArguments, clock: Value) -> None:
 
 
 def increment_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:
-    """Let a clock go on."""
+    """Advance a clock."""
     clock.read()[1] += ms
 
 
 def set_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:
-    """Set a clock. Aborts if it would go back."""
+    """Set a clock. Aborts if the time would decrease."""
     if ms < clock.read()[1]:
         raise NativeAbort(_TICKS_BACKWARDS)
     clock.read()[1] = ms
@@ -59,35 +59,35 @@ def destroy_clock(context: Context, _types: TypeArguments, clock: Value) -> None
 
 
 def wrap_number(_context: Context, _types: TypeArguments, value: int) -> Value:
-    """A balance."""
+    """Return a balance of this value."""
     return [value]
 
 
 def unwrap_number(_context: Context, _types: TypeArguments, balance: Value) -> int:
-    """What a balance was."""
+    """Return the value of a balance."""
     value: int = balance[0]
     return value
 
 
 def empty_supply(_context: Context, _types: TypeArguments) -> Value:
-    """A supply of nothing."""
+    """Return an empty supply."""
     return [0]
 
 
 def mint(context: Context, _types: TypeArguments, value: int, _ctx: Reference) -> Value:
-    """A coin."""
+    """Return a new coin."""
     return [new_uid(context), [value]]
 
 
 def burn(context: Context, _types: TypeArguments, coin: Value) -> int:
-    """Delete a coin: its value."""
+    """Delete a coin and return its value."""
     runtime_of(context).delete_id(object_id_of(coin))
     value: int = coin[1][0]
     return value
 
 
 def treasury_cap(context: Context, _types: TypeArguments, _ctx: Reference) -> Value:
-    """The right to mint a coin, of which there are none."""
+    """Return the capability to mint a coin, with an empty supply."""
     return [new_uid(context), [0]]
 
 
@@ -95,12 +95,12 @@ def treasury_cap(context: Context, _types: TypeArguments, _ctx: Reference) -> Va
 
 
 def num_events(context: Context, _types: TypeArguments) -> int:
-    """How many events the transaction has emitted."""
+    """Return the number of events that the transaction has emitted."""
     return len(_runtime(context).emitted())
 
 
 def events_by_type(context: Context, types: TypeArguments) -> Value:
-    """The transaction's events of a type."""
+    """Return the transaction's events of a type."""
     return [
         context.types.decode(types[0], event.contents)
         for event in _runtime(context).emitted()
@@ -112,13 +112,16 @@ def events_by_type(context: Context, types: TypeArguments) -> Value:
 
 
 def generator(context: Context, _types: TypeArguments) -> Value:
-    """A generator with a seed that no test should depend on, the same for each test."""
+    """Return a generator with a seed that is the same for each test.
+
+    No test should depend on the seed.
+    """
     seed = random.Random(runtime_of(context).transaction.ids_created)  # noqa: S311 - for tests
     return [bytearray(seed.randbytes(_SEED_SIZE)), 0, bytearray()]
 
 
 def generator_from_seed(_context: Context, _types: TypeArguments, seed: bytearray) -> Value:
-    """A generator with this seed."""
+    """Return a generator with this seed."""
     return [seed, 0, bytearray()]
 
 
@@ -126,7 +129,7 @@ def generator_from_seed(_context: Context, _types: TypeArguments, seed: bytearra
 
 
 def claim(context: Context, types: TypeArguments, _witness: Value, _ctx: Reference) -> Value:
-    """The publisher of the package that a type belongs to."""
+    """Return the publisher of the package that a type belongs to."""
     tag = types[0]
     assert isinstance(tag, StructTag)  # only structs are witnesses
     names = (bytes(tag.address).hex(), tag.module)
@@ -134,7 +137,7 @@ def claim(context: Context, types: TypeArguments, _witness: Value, _ctx: Referen
 
 
 def upgrade_cap(context: Context, _types: TypeArguments, package: Value, _ctx: Reference) -> Value:
-    """The right to upgrade a package in its first version, in any way."""
+    """Return the capability for any upgrade of a package in its first version."""
     return [new_uid(context), package, 1, 0]
 
 

@@ -11,7 +11,7 @@ _COST_PER_BYTE = 2
 
 
 def to_bytes(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """The BCS bytes of a value."""
+    """Return a native that encodes a value as BCS."""
     encode = types.encoder(type_arguments[0])
 
     def native(context: Context, value: Value) -> bytearray:

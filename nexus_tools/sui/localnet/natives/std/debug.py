@@ -1,4 +1,4 @@
-"""`std::debug`: prints nothing, as on a real network."""
+"""`std::debug`, which prints nothing, as on a real network."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -10,7 +10,7 @@ _COST_BASE = 52
 
 
 def print_value(context: Context, _types: tuple[TypeTag, ...], _value: Reference) -> None:
-    """Take a value and print nothing."""
+    """Accept a value and print nothing."""
     charge(context, _COST_BASE)
 
 

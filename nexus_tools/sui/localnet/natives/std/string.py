@@ -10,7 +10,7 @@ _COST_BASE, _COST_PER_BYTE = 52, 2
 
 
 def internal_check_utf8(string: bytearray) -> bool:
-    """Whether the bytes are UTF-8."""
+    """Return whether the bytes are UTF-8."""
     try:
         string.decode()
     except UnicodeDecodeError:
@@ -18,31 +18,31 @@ def internal_check_utf8(string: bytearray) -> bool:
     return True
 
 
-def internal_is_char_boundary(string: bytearray, place: int) -> bool:
-    """Whether a character begins at this byte, or the string ends."""
+def internal_is_char_boundary(string: bytearray, index: int) -> bool:
+    """Return whether a character starts at this byte, or the string ends."""
     size = len(string)
     # Bytes 10xxxxxx continue a character in UTF-8.
-    return place == size or (place < size and string[place] & 0xC0 != 0x80)
+    return index == size or (index < size and string[index] & 0xC0 != 0x80)
 
 
 def internal_sub_string(
     context: Context, _types: tuple[TypeTag, ...], string: Reference, start: int, end: int
 ) -> bytearray:
-    """The bytes from `start` up to `end`; the Move function has checked both."""
+    """Return the bytes from `start` to `end`, which the Move function has checked."""
     data: bytearray = string.read()
     charge(context, _COST_BASE, _COST_PER_BYTE, max(end - start, 0))
     return data[start:end]
 
 
 def internal_index_of(
-    context: Context, _types: tuple[TypeTag, ...], string: Reference, sought: Reference
+    context: Context, _types: tuple[TypeTag, ...], string: Reference, pattern: Reference
 ) -> int:
-    """Where the other string begins first, or the length if nowhere."""
+    """Return the first index of the other string, or the length if it does not occur."""
     data: bytearray = string.read()
-    found = data.find(sought.read())
-    place = found if found >= 0 else len(data)
-    charge(context, _COST_BASE, _COST_PER_BYTE, len(sought.read()) + place)
-    return place
+    position = data.find(pattern.read())
+    index = position if position >= 0 else len(data)
+    charge(context, _COST_BASE, _COST_PER_BYTE, len(pattern.read()) + index)
+    return index
 
 
 NATIVES = natives_of(

@@ -15,7 +15,7 @@ _Rename = Callable[[Address], bytes]
 
 
 def canonical_text(tag: TypeTag, address: _Rename = bytes) -> str:
-    """A type as `std::type_name` writes it: arguments are separated by a comma alone."""
+    """Return a type as `std::type_name` writes it, with commas and no spaces between arguments."""
     if isinstance(tag, VectorTag):
         return f"vector<{canonical_text(tag.element, address)}>"
     if not isinstance(tag, StructTag):
@@ -27,29 +27,29 @@ def canonical_text(tag: TypeTag, address: _Rename = bytes) -> str:
 
 
 def with_defining_ids(context: Context, type_arguments: tuple[TypeTag, ...]) -> list[object]:
-    """The name with the packages that first defined each type."""
+    """Return the name with the packages that first defined each type."""
     return _type_name(context, canonical_text(type_arguments[0]))
 
 
 def with_original_ids(context: Context, type_arguments: tuple[TypeTag, ...]) -> list[object]:
-    """The name with the first versions of the packages."""
+    """Return the name with the first versions of the packages."""
     text = canonical_text(type_arguments[0], lambda package: _original_id(context, package))
     return _type_name(context, text)
 
 
 def defining_id(context: Context, type_arguments: tuple[TypeTag, ...]) -> bytes:
-    """The package that first defined the type. Aborts for a primitive type."""
+    """Return the package that first defined the type. Aborts for a primitive type."""
     return bytes(_struct_tag(context, type_arguments[0]).address)
 
 
 def original_id(context: Context, type_arguments: tuple[TypeTag, ...]) -> bytes:
-    """The first version of the type's package. Aborts for a primitive type."""
+    """Return the first version of the type's package. Aborts for a primitive type."""
     return _original_id(context, _struct_tag(context, type_arguments[0]).address)
 
 
 def _original_id(context: Context, package: Address) -> bytes:
     loaded = context.types.package(package)
-    assert loaded is not None  # values of its types exist
+    assert loaded is not None  # because values of its types exist
     return bytes(loaded.original_id)
 
 
@@ -61,7 +61,7 @@ def _struct_tag(context: Context, tag: TypeTag) -> StructTag:
 
 
 def _type_name(context: Context, text: str) -> list[object]:
-    """A `TypeName`, which holds an `ascii::String`, which holds the bytes."""
+    """Return a `TypeName`, which is an `ascii::String` around the bytes."""
     charge(context, _COST_BASE, _COST_PER_BYTE, len(text))
     return [[bytearray(text.encode())]]
 

@@ -1,6 +1,6 @@
-"""`std::vector`: the functions that the compiler turns into instructions.
+"""`std::vector`: the functions that the compiler converts to instructions.
 
-They are natives only where they are called from outside Move code: as a command of a transaction.
+They are called as natives only from outside Move code, as a command of a transaction.
 """
 
 from nexus_tools.sui.localnet.natives.gas import charge
@@ -14,13 +14,13 @@ _INDEX_OUT_OF_BOUNDS, _POP_EMPTY, _NOT_EMPTY = 1, 2, 3
 
 
 def empty(context: Context, type_arguments: tuple[TypeTag, ...]) -> Value:
-    """An empty vector."""
+    """Return an empty vector."""
     charge(context, _COST)
     return bytearray() if type_arguments[0] is Primitive.U8 else []
 
 
 def length(context: Context, _types: tuple[TypeTag, ...], vector: Reference) -> int:
-    """How many elements there are."""
+    """Return the number of elements."""
     charge(context, _COST)
     return len(vector.read())
 
@@ -28,7 +28,7 @@ def length(context: Context, _types: tuple[TypeTag, ...], vector: Reference) -> 
 def borrow(
     context: Context, _types: tuple[TypeTag, ...], vector: Reference, index: int
 ) -> Reference:
-    """A reference to an element."""
+    """Return a reference to an element."""
     charge(context, _COST)
     elements = vector.read()
     if index >= len(elements):
@@ -45,7 +45,7 @@ def push_back(
 
 
 def pop_back(context: Context, _types: tuple[TypeTag, ...], vector: Reference) -> Value:
-    """Take the last element."""
+    """Remove and return the last element."""
     charge(context, _COST)
     elements = vector.read()
     if not elements:
@@ -54,7 +54,7 @@ def pop_back(context: Context, _types: tuple[TypeTag, ...], vector: Reference) -
 
 
 def destroy_empty(context: Context, _types: tuple[TypeTag, ...], vector: Value) -> None:
-    """Drop a vector that has no elements."""
+    """Drop an empty vector."""
     charge(context, _COST)
     if vector:
         raise NativeAbort(_NOT_EMPTY)

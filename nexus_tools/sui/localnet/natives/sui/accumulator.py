@@ -1,6 +1,6 @@
 """`sui::funds_accumulator`, `sui::accumulator` and `sui::accumulator_settlement`.
 
-Money goes into address balances and comes out of them. Balances are those of the module
+These deposit money into address balances and withdraw it. Balances are those of the module
 `sui::balance`: a struct of one `u64`.
 """
 
@@ -23,7 +23,7 @@ _Types = tuple[TypeTag, ...]
 def add_to_accumulator_address(
     context: Context, types: _Types, accumulator: bytes, recipient: bytes, funds: Value
 ) -> None:
-    """Give a `Balance<T>` to an address. Raises `MalformedArgument` for funds of another type."""
+    """Deposit a `Balance<T>` to an address. Raises `MalformedArgument` for other funds."""
     _check_balance(types[0])
     emit_deposit_event(context, types, accumulator, recipient, funds[0])
 
@@ -31,7 +31,7 @@ def add_to_accumulator_address(
 def withdraw_from_accumulator_address(
     context: Context, types: _Types, accumulator: bytes, owner: bytes, amount: int
 ) -> Value:
-    """Take a `Balance<T>` from an address: what a `Withdrawal` entitled to, or part of it.
+    """Withdraw a `Balance<T>` from an address, up to the amount of a `Withdrawal`.
 
     Raises `MalformedArgument` for funds of another type.
     """
@@ -46,30 +46,30 @@ def withdraw_from_accumulator_address(
 def emit_deposit_event(
     context: Context, types: _Types, _accumulator: bytes, recipient: bytes, amount: int
 ) -> None:
-    """Note that an amount of funds of a type goes to an address."""
-    _note(context, AccumulatorOperation.MERGE, recipient, types[0], amount)
+    """Record a deposit of an amount of a type of funds to an address."""
+    _record(context, AccumulatorOperation.MERGE, recipient, types[0], amount)
 
 
 def emit_withdraw_event(
     context: Context, types: _Types, _accumulator: bytes, owner: bytes, amount: int
 ) -> None:
-    """Note that an amount of funds of a type is taken from an address."""
-    _note(context, AccumulatorOperation.SPLIT, owner, types[0], amount)
+    """Record a withdrawal of an amount of a type of funds from an address."""
+    _record(context, AccumulatorOperation.SPLIT, owner, types[0], amount)
 
 
 def record_settlement_sui_conservation(
     _context: Context, _types: _Types, _input_sui: int, _output_sui: int
 ) -> None:
-    """What a settlement pays in and out in SUI: real nodes check with it that none gets lost."""
+    """Ignore the SUI that a settlement moves, which real nodes use to check its conservation."""
 
 
 def _check_balance(funds: TypeTag) -> None:
-    # The genuine native takes all funds for a balance: the framework lets nothing else come here.
+    # Sui's native assumes that all funds are balances, because the framework passes nothing else.
     if coin_type_of(funds) is None:
-        raise MalformedArgument(f"{funds} is no balance")
+        raise MalformedArgument(f"{funds} is not a balance type")
 
 
-def _note(
+def _record(
     context: Context, operation: AccumulatorOperation, owner: bytes, funds: TypeTag, amount: int
 ) -> None:
     charge(context, _COST)

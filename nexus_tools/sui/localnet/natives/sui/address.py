@@ -10,17 +10,17 @@ _PARSE_ERROR = 0
 
 
 def to_u256(address: bytes) -> int:
-    """The address as a number."""
+    """Return the address as a number."""
     return int.from_bytes(address, "big")
 
 
 def from_u256(number: int) -> bytes:
-    """The address with this number."""
+    """Return the address with this number."""
     return number.to_bytes(ADDRESS_LENGTH, "big")
 
 
 def from_bytes(data: bytearray) -> bytes:
-    """The address of these bytes. Aborts unless there are 32."""
+    """Return the address with these bytes. Aborts unless there are 32."""
     if len(data) != ADDRESS_LENGTH:
         raise NativeAbort(_PARSE_ERROR)
     return bytes(data)

@@ -24,7 +24,7 @@ from nexus_tools.sui.types.digest import dynamic_field_id
 from nexus_tools.sui.types.type_tag import TYPE_TAG, TypeTag
 
 _COST_BASE = 52
-# For each byte of a value that is there already, and of a reference to it.
+# The costs of a value that is already loaded, and of a reference to it.
 _KNOWN_VALUE, _KNOWN_REFERENCE = 2, 8
 _HASH_PER_BYTE = 2
 _ADD_PER_TYPE, _ADD_PER_TAG_BYTE = 10, 10
@@ -34,7 +34,7 @@ _FIELD_TYPE_MISMATCH = 2
 
 
 def hash_type_and_key(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """The id of the field under a key."""
+    """Return a native that derives the id of the field with a key."""
     (tag,) = type_arguments
     key_type, size, encode = TYPE_TAG.encode(tag), types.sizer(tag), types.encoder(tag)
     base = _COST_BASE + _HASH_PER_BYTE * (type_size(tag) + tag_size(tag))
@@ -47,7 +47,7 @@ def hash_type_and_key(types: Types, type_arguments: TypeArguments) -> Callable[.
 
 
 def add_child_object(_types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Make an object a child. That the key is free was asserted by the Move function."""
+    """Return a native that adds a child; the Move function asserts that the key is free."""
     tag = object_type(type_arguments)
     cost = _COST_BASE + _KNOWN_VALUE + _ADD_PER_TYPE * type_size(tag)
     cost_of_tag = _ADD_PER_TAG_BYTE * struct_tag_size(tag)
@@ -61,16 +61,16 @@ def add_child_object(_types: Types, type_arguments: TypeArguments) -> Callable[.
 
 
 def borrow_child_object(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """A reference to a child for reading."""
-    return _borrowing(types, type_arguments, mutable=False)
+    """Return a native that borrows a child immutably."""
+    return _borrower(types, type_arguments, mutable=False)
 
 
 def borrow_child_object_mut(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """A reference to a child for writing."""
-    return _borrowing(types, type_arguments, mutable=True)
+    """Return a native that borrows a child mutably."""
+    return _borrower(types, type_arguments, mutable=True)
 
 
-def _borrowing(
+def _borrower(
     types: Types, type_arguments: TypeArguments, *, mutable: bool
 ) -> Callable[..., Value]:
     tag = object_type(type_arguments)
@@ -79,15 +79,15 @@ def _borrowing(
 
     def native(context: Context, parent: Value, child: bytes) -> tuple[list[Value], int]:
         children, child_id = runtime_of(context).children, _address(child)
-        known = children.value_is_known(child_id)
-        charge(context, base if known else base + children.loading_cost(child_id))
+        is_known = children.value_is_known(child_id)
+        charge(context, base if is_known else base + children.loading_cost(child_id))
         try:
             cell = children.borrow(parent[0][0], child_id, tag, mutable=mutable)
         except MismatchedType:
             raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
         if cell is None:
             raise NativeAbort(_KEY_DOES_NOT_EXIST)
-        if not known:
+        if not is_known:
             charge(context, size(cell[0]))
         return cell, 0
 
@@ -95,14 +95,14 @@ def _borrowing(
 
 
 def remove_child_object(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Take a child out of its parent."""
+    """Return a native that removes a child from its parent."""
     tag = object_type(type_arguments)
     size = types.sizer(tag)
     base = _COST_BASE + _REMOVE_PER_TYPE * type_size(tag)
 
     def native(context: Context, parent: bytes, child: bytes) -> Value:
         children, child_id = runtime_of(context).children, _address(child)
-        known = children.value_is_known(child_id)
+        is_known = children.value_is_known(child_id)
         charge(context, base + children.loading_cost(child_id))
         try:
             cell = children.remove(parent, child_id, tag)
@@ -110,7 +110,7 @@ def remove_child_object(types: Types, type_arguments: TypeArguments) -> Callable
             raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
         if cell is None:
             raise NativeAbort(_KEY_DOES_NOT_EXIST)
-        charge(context, _KNOWN_VALUE if known else size(cell[0]))
+        charge(context, _KNOWN_VALUE if is_known else size(cell[0]))
         return cell[0]
 
     return native
@@ -119,7 +119,7 @@ def remove_child_object(types: Types, type_arguments: TypeArguments) -> Callable
 def has_child_object(
     context: Context, _types: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> bool:
-    """Whether there is a child with this id."""
+    """Return whether a child with this id exists."""
     children, child_id = runtime_of(context).children, _address(child)
     charge(context, _COST_BASE + children.loading_cost(child_id))
     return children.exists(parent, child_id)
@@ -128,7 +128,7 @@ def has_child_object(
 def has_child_object_with_ty(
     context: Context, type_arguments: TypeArguments, parent: bytes, child: bytes
 ) -> bool:
-    """Whether there is a child with this id and type."""
+    """Return whether a child with this id and type exists."""
     children, child_id = runtime_of(context).children, _address(child)
     tag = object_type(type_arguments)
     charge(context, _COST_BASE, _HAS_PER_BYTE, type_size(tag) + struct_tag_size(tag))
@@ -137,7 +137,7 @@ def has_child_object_with_ty(
 
 
 def _address(value: bytes) -> Address:
-    """An id, which is an `Address` already if it was just hashed."""
+    """Return an id as an `Address`, which it already is if it was just hashed."""
     return value if isinstance(value, Address) else Address(value)
 
 

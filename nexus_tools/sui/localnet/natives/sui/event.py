@@ -1,4 +1,4 @@
-"""`sui::event`: what Move code says to the world outside."""
+"""`sui::event`: events that Move code emits for clients."""
 
 from nexus_tools.sui.localnet.natives.accumulators import StreamedEvent
 from nexus_tools.sui.localnet.natives.gas import charge, struct_tag_size
@@ -8,7 +8,7 @@ from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 _COST_BASE = 52
-# For each byte.
+# The costs per byte.
 _COST_VALUE, _COST_TAG, _COST_OUTPUT = 2, 5, 10
 _COST_STREAM = 52
 
@@ -34,12 +34,12 @@ def emit_authenticated_impl(
 
 
 def _emit(context: Context, tag: TypeTag, event: Value) -> int:
-    assert isinstance(tag, StructTag)  # the bytecode verifier lets only structs through
-    value, name = context.types.size(tag, event), struct_tag_size(tag)
-    charge(context, _COST_BASE + _COST_VALUE * value + _COST_TAG * name)
+    assert isinstance(tag, StructTag)  # the bytecode verifier accepts only structs
+    value_size, tag_bytes = context.types.size(tag, event), struct_tag_size(tag)
+    charge(context, _COST_BASE + _COST_VALUE * value_size + _COST_TAG * tag_bytes)
     runtime = runtime_of(context)
-    runtime.weigh_event(value + name)
-    charge(context, 0, _COST_OUTPUT, value + name)
+    runtime.weigh_event(value_size + tag_bytes)
+    charge(context, 0, _COST_OUTPUT, value_size + tag_bytes)
     return runtime.emit(tag, context.types.encode(tag, event))
 
 

@@ -10,7 +10,7 @@ _COST = 52
 
 
 def borrow_uid(context: Context, _types: tuple[TypeTag, ...], value: Reference) -> Reference:
-    """A reference to the first field of an object, its `UID`."""
+    """Return a reference to the first field of an object, its `UID`."""
     charge(context, _COST)
     return Reference(value.read(), 0)
 
@@ -22,7 +22,7 @@ def delete_impl(context: Context, _types: tuple[TypeTag, ...], object_id: bytes)
 
 
 def record_new_uid(context: Context, _types: tuple[TypeTag, ...], object_id: bytes) -> None:
-    """Record an id that was derived, not drawn: a dynamic field's or a derived object's."""
+    """Record a derived id, of a dynamic field or a derived object."""
     charge(context, _COST)
     runtime_of(context).record_new_id(Address(object_id))
 

@@ -1,4 +1,4 @@
-"""`sui::protocol_config`: which features the framework may use here."""
+"""`sui::protocol_config`: the protocol features that the framework may use."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -16,11 +16,11 @@ ENABLED_FEATURES = frozenset(
         b"enable_party_transfer",
     }
 )
-"""Features of the protocol by the names of its flags."""
+"""The enabled features of the protocol, by the names of their flags."""
 
 
 def is_feature_enabled(context: Context, _types: tuple[TypeTag, ...], flag: bytearray) -> bool:
-    """Whether a feature of the protocol is on."""
+    """Return whether a feature of the protocol is enabled."""
     charge(context, _COST)
     return bytes(flag) in ENABLED_FEATURES
 

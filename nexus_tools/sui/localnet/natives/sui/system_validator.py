@@ -1,4 +1,4 @@
-"""`sui_system::validator`: whether a validator's keys and addresses can be used.
+"""`sui_system::validator`: the validation of a validator's keys and addresses.
 
 Source: `ValidatorMetadataV1::verify` and `verify_proof_of_possession` in `sui-types`.
 """
@@ -38,20 +38,20 @@ _COST_BASE, _COST_PER_BYTE = 20_000, 2
     _INVALID_WORKER_ADDRESS,
 ) = range(8)
 
-# What a proof of possession signs: an intent of scope 5, a vector of the key and the address of the
-# account, and epoch 0.
+# A proof of possession signs an intent of scope 5, a vector of the key and the account's address,
+# and epoch 0.
 _INTENT, _EPOCH = bytes([5, 0, 0]), bytes(8)
 
 
 def validate_metadata_bcs(
     context: Context, _types: tuple[TypeTag, ...], encoded: bytearray
 ) -> None:
-    """Abort with the number of the first thing that is wrong. Raises `MalformedArgument`."""
+    """Abort with the number of the first invalid field. Raises `MalformedArgument`."""
     charge(context, _COST_BASE, _COST_PER_BYTE, len(encoded))
     try:
         metadata = VALIDATOR_METADATA.decode(bytes(encoded))
     except BcsError as error:
-        raise MalformedArgument(f"these are no validator's metadata: {error}") from None
+        raise MalformedArgument(f"invalid validator metadata: {error}") from None
     _check_keys(metadata)
     _check_addresses(metadata)
     _check_next_keys(metadata)
@@ -64,7 +64,7 @@ def _check(code: int, *, valid: bool) -> None:
 
 
 def _is_point(group: PointGroup, data: bytes) -> bool:
-    """Whether this is a point of the group's curve."""
+    """Return whether the bytes are a point of the group's curve."""
     try:
         compressed(group, data)
     except InvalidElement:
@@ -73,9 +73,9 @@ def _is_point(group: PointGroup, data: bytes) -> bool:
 
 
 def _is_possessed(key: bytes, proof: bytes, account: Address) -> bool:
-    """Whether the proof is one that the key, a point of the curve, is the account's."""
-    signed = byte_vector.encode(compressed(G2, key) + account)
-    return verifies_min_sig(key, proof, _INTENT + signed + _EPOCH)
+    """Return whether the proof shows that the account has the key, a point of the curve."""
+    message = byte_vector.encode(compressed(G2, key) + account)
+    return verifies_min_sig(key, proof, _INTENT + message + _EPOCH)
 
 
 def _check_keys(metadata: ValidatorMetadata) -> None:
@@ -99,8 +99,8 @@ def _check_next_keys(metadata: ValidatorMetadata) -> None:
     _check(_INVALID_PROTOCOL_KEY, valid=key is None or _is_point(G2, key))
     _check(_INVALID_PROOF, valid=proof is None or _is_point(G1, proof))
     if key is not None:
-        possessed = proof is not None and _is_possessed(key, proof, metadata.address)
-        _check(_INVALID_PROOF, valid=possessed)
+        is_possessed = proof is not None and _is_possessed(key, proof, metadata.address)
+        _check(_INVALID_PROOF, valid=is_possessed)
     network, worker = metadata.next_epoch_network_public_key, metadata.next_epoch_worker_public_key
     _check(_INVALID_NETWORK_KEY, valid=network is None or is_ed25519_key(network))
     _check(_INVALID_WORKER_KEY, valid=worker is None or is_ed25519_key(worker))
@@ -133,7 +133,7 @@ def _is_port(text: str) -> bool:
     return re.fullmatch("[0-9]{1,5}", text, re.ASCII) is not None and int(text) < 1 << 16
 
 
-_WITH_VALUE: dict[str, Callable[[str], bool]] = {
+_PROTOCOLS_WITH_VALUE: dict[str, Callable[[str], bool]] = {
     "ip4": lambda text: _is_address(IPv4Address, text),
     "ip6": lambda text: _is_address(IPv6Address, text),
     "dns": bool,
@@ -143,33 +143,33 @@ _WITH_VALUE: dict[str, Callable[[str], bool]] = {
     "udp": _is_port,
     "unix": bool,
 }
-_ALONE = frozenset({"http", "https", "quic", "ws", "wss", "tls"})
+_PROTOCOLS_WITHOUT_VALUE = frozenset({"http", "https", "quic", "ws", "wss", "tls"})
 _HOSTS = frozenset({"ip4", "ip6", "dns"})
 
 
 def _is_multiaddr(text: str) -> bool:
-    """Whether this is a list of protocols with their values; of none, too."""
+    """Return whether the text is a list of protocols with their values, possibly empty."""
     if not text:
         return True
     empty, *parts = text.split("/")
-    place = 0
-    while place < len(parts):
-        has_valid = _WITH_VALUE.get(parts[place])
-        if has_valid is None:
-            if parts[place] not in _ALONE:
+    index = 0
+    while index < len(parts):
+        is_valid_value = _PROTOCOLS_WITH_VALUE.get(parts[index])
+        if is_valid_value is None:
+            if parts[index] not in _PROTOCOLS_WITHOUT_VALUE:
                 return False
-            place += 1
-        elif place + 1 == len(parts) or not has_valid(parts[place + 1]):
+            index += 1
+        elif index + 1 == len(parts) or not is_valid_value(parts[index + 1]):
             return False
         else:
-            place += 2
+            index += 2
     return not empty
 
 
 def _is_peer_address(text: str) -> bool:
-    """Whether this is a multiaddr that begins with a host and a port of UDP.
+    """Return whether the text is a multiaddr that starts with a host and a UDP port.
 
-    Such as `/ip4/127.0.0.1/udp/8084`.
+    An example is `/ip4/127.0.0.1/udp/8084`.
     """
     _, host, _, protocol, *_ = (*text.split("/"), *[""] * 4)
     return _is_multiaddr(text) and host in _HOSTS and protocol == "udp"

@@ -1,4 +1,4 @@
-"""`sui::transfer`: who owns an object from now on."""
+"""`sui::transfer`: changes of an object's owner."""
 
 from nexus_tools.sui.localnet.natives.child_objects import MismatchedType
 from nexus_tools.sui.localnet.natives.errors import UnsupportedNative
@@ -21,16 +21,16 @@ _RECEIVING_OBJECT_TYPE_MISMATCH = 2
 _UNABLE_TO_RECEIVE_OBJECT = 3
 
 UNASSIGNED_VERSION = 0
-"""Stands for the version that the object gets when the transaction's effects are known."""
+"""A placeholder for the version that the transaction's effects assign to the object."""
 
-# Of `sui::party`: a bit each for reading, writing, deleting and transferring.
+# Permissions of `sui::party`, with one bit each for reading, writing, deleting and transferring.
 _NO_PERMISSIONS, _ALL_PERMISSIONS = 0b0000, 0b1111
 
 
 def transfer_impl(
     context: Context, type_arguments: tuple[TypeTag, ...], value: Value, recipient: bytes
 ) -> None:
-    """Give an object to an address."""
+    """Transfer an object to an address."""
     charge(context, _COST)
     owner = AddressOwner(Address(recipient))
     runtime_of(context).transfer(owner, object_type(type_arguments), value)
@@ -44,7 +44,7 @@ def party_transfer_impl(  # noqa: PLR0917 - the Move function has these
     addresses: list[bytes],
     permissions: list[int],
 ) -> None:
-    """Give an object to an address whose uses of it consensus orders."""
+    """Transfer an object to an address, with its uses ordered by consensus."""
     charge(context, _COST)
     if default_permissions != _NO_PERMISSIONS or permissions != [_ALL_PERMISSIONS]:
         raise UnsupportedNative("parties other than a single owner")
@@ -59,12 +59,12 @@ def freeze_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], va
 
 
 def share_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
-    """Share an object. Aborts unless it is new in this transaction, or shared already."""
+    """Share an object. Aborts unless it is new in this transaction, or already shared."""
     charge(context, _COST)
     runtime = runtime_of(context)
-    allowed = runtime.may_be_shared(object_id_of(value))
+    is_allowed = runtime.may_be_shared(object_id_of(value))
     runtime.transfer(Shared(UNASSIGNED_VERSION), object_type(type_arguments), value)
-    if not allowed:
+    if not is_allowed:
         raise NativeAbort(_SHARED_NON_NEW_OBJECT)
 
 
@@ -75,7 +75,7 @@ def receive_impl(
     to_receive: list[bytes],
     version: int,
 ) -> Value:
-    """Take an object that was sent to the address of another one; `to_receive` is an `ID`."""
+    """Receive an object that was sent to another object's address; `to_receive` is an `ID`."""
     charge(context, _COST)
     try:
         value = runtime_of(context).receive(

@@ -1,4 +1,4 @@
-"""`sui::tx_context`: the transaction's circumstances."""
+"""`sui::tx_context`: the properties of the transaction."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ _COST = 30
 _COST_FRESH_ID = 52
 
 
-def _reading(read: Callable[[TransactionContext], Value]) -> Native:
-    """A native that reads one thing of the transaction."""
+def _reader(read: Callable[[TransactionContext], Value]) -> Native:
+    """Return a native that reads one property of the transaction."""
 
     def native(context: Context, _types: tuple[TypeTag, ...]) -> Value:
         charge(context, _COST)
@@ -25,7 +25,7 @@ def _reading(read: Callable[[TransactionContext], Value]) -> Native:
 
 
 def fresh_id(context: Context, _types: tuple[TypeTag, ...]) -> bytes:
-    """The id of a new object."""
+    """Return the id of a new object."""
     charge(context, _COST_FRESH_ID)
     return bytes(runtime_of(context).fresh_id())
 
@@ -33,7 +33,7 @@ def fresh_id(context: Context, _types: tuple[TypeTag, ...]) -> bytes:
 def derive_id(
     context: Context, _types: tuple[TypeTag, ...], digest: bytearray, number: int
 ) -> bytes:
-    """The id that a transaction's `number`th new object has."""
+    """Return the id of a transaction's new object with this number."""
     charge(context, _COST_FRESH_ID)
     return bytes(created_object_id(bytes(digest), number))
 
@@ -41,14 +41,14 @@ def derive_id(
 NATIVES = natives_of(
     SUI_FRAMEWORK,
     "tx_context",
-    native_sender=_reading(lambda transaction: bytes(transaction.sender)),
-    native_epoch=_reading(lambda transaction: transaction.epoch),
-    native_epoch_timestamp_ms=_reading(lambda transaction: transaction.epoch_timestamp_ms),
-    native_rgp=_reading(lambda transaction: transaction.reference_gas_price),
-    native_gas_price=_reading(lambda transaction: transaction.gas_price),
-    native_gas_budget=_reading(lambda transaction: transaction.gas_budget),
-    native_ids_created=_reading(lambda transaction: transaction.ids_created),
-    native_sponsor=_reading(
+    native_sender=_reader(lambda transaction: bytes(transaction.sender)),
+    native_epoch=_reader(lambda transaction: transaction.epoch),
+    native_epoch_timestamp_ms=_reader(lambda transaction: transaction.epoch_timestamp_ms),
+    native_rgp=_reader(lambda transaction: transaction.reference_gas_price),
+    native_gas_price=_reader(lambda transaction: transaction.gas_price),
+    native_gas_budget=_reader(lambda transaction: transaction.gas_budget),
+    native_ids_created=_reader(lambda transaction: transaction.ids_created),
+    native_sponsor=_reader(
         lambda transaction: [bytes(transaction.sponsor)] if transaction.sponsor else []
     ),
     fresh_id=fresh_id,

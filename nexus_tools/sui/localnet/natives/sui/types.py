@@ -12,7 +12,7 @@ _COST_BASE, _COST_PER_BYTE = 52, 2
 def is_one_time_witness(
     context: Context, type_arguments: tuple[TypeTag, ...], _witness: Reference
 ) -> bool:
-    """Whether the type is its module's name in capitals, with no field but a boolean."""
+    """Return whether a type has its module's name in capitals, and only one bool field."""
     tag = type_arguments[0]
     charge(context, _COST_BASE, _COST_PER_BYTE, type_size(tag) + tag_size(tag))
     if not isinstance(tag, StructTag) or tag.type_params or tag.name != tag.module.upper():

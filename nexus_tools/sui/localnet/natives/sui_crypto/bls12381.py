@@ -1,4 +1,4 @@
-"""`sui::bls12381`: signatures by BLS."""
+"""`sui::bls12381`: BLS signatures."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from nexus_tools.sui.types.type_tag import TypeTag
 _MIN_SIG_COST, _MIN_PK_COST, _BLOCK = 44_064, 49_282, 64
 
 
-def _verifying(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Native:
+def _verifier(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Native:
     def verify(
         context: Context,
         _types: tuple[TypeTag, ...],
@@ -20,7 +20,7 @@ def _verifying(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Na
         public_key: Reference,
         message: Reference,
     ) -> bool:
-        """Whether the signature of the message is the key's. Whatever is malformed is not."""
+        """Return whether the key signed the message; a malformed input is not valid."""
         data = bytes(message.read())
         charge_blocks(context, cost, len(data), _BLOCK)
         return verifies(bytes(public_key.read()), bytes(signature.read()), data)
@@ -31,6 +31,6 @@ def _verifying(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Na
 NATIVES = natives_of(
     SUI_FRAMEWORK,
     "bls12381",
-    bls12381_min_sig_verify=_verifying(_MIN_SIG_COST, verifies_min_sig),
-    bls12381_min_pk_verify=_verifying(_MIN_PK_COST, verifies_min_pk),
+    bls12381_min_sig_verify=_verifier(_MIN_SIG_COST, verifies_min_sig),
+    bls12381_min_pk_verify=_verifier(_MIN_PK_COST, verifies_min_pk),
 )

@@ -1,7 +1,7 @@
-"""`sui::ecdsa_k1`: signatures on secp256k1, as Bitcoin and Ethereum have them.
+"""`sui::ecdsa_k1`: signatures on secp256k1, as used by Bitcoin and Ethereum.
 
-Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`; the natives of both curves are
-the same but for their costs.
+Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`. The natives of both curves
+differ only in their costs.
 """
 
 from msgspec import Struct
@@ -22,12 +22,12 @@ _FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
 _SIGNATURE_LENGTH = 64
 _COST_INVALID = 100
 
-# The bytes of their blocks, by which they cost.
+# The block sizes of the hash functions, in bytes, by which they are charged.
 _BLOCKS = {0: 136, 1: 64}
 
 
 class EcdsaNatives(Struct, frozen=True):
-    """The natives of a curve, and what they cost."""
+    """The natives of a curve, and their costs."""
 
     ecdsa: Ecdsa
     recover_cost: int
@@ -41,14 +41,14 @@ class EcdsaNatives(Struct, frozen=True):
         message: Reference,
         hash_function: int,
     ) -> bytearray:
-        """The compressed public key that signed the message. Aborts if there is none."""
-        data, signed = bytes(signature.read()), bytes(message.read())
-        _charge(context, self.recover_cost, hash_function, len(signed))
-        hashing = HASHES.get(hash_function)
-        if hashing is None:
+        """Return the compressed public key that signed the message. Aborts if none did."""
+        data, message_bytes = bytes(signature.read()), bytes(message.read())
+        _charge(context, self.recover_cost, hash_function, len(message_bytes))
+        hash_message = HASHES.get(hash_function)
+        if hash_message is None:
             raise NativeAbort(_FAIL_TO_RECOVER_PUBLIC_KEY)
         try:
-            return bytearray(self.ecdsa.recover(data, hashing(signed)))
+            return bytearray(self.ecdsa.recover(data, hash_message(message_bytes)))
         except MalformedSignature:
             raise NativeAbort(_INVALID_SIGNATURE) from None
         except NoPublicKey:
@@ -63,13 +63,13 @@ class EcdsaNatives(Struct, frozen=True):
         message: Reference,
         hash_function: int,
     ) -> bool:
-        """Whether the signature of the message is the key's. Whatever is malformed is not."""
-        data, signed = bytes(signature.read()), bytes(message.read())
-        _charge(context, self.verify_cost, hash_function, len(signed))
-        hashing = HASHES.get(hash_function)
-        if hashing is None or len(data) != _SIGNATURE_LENGTH:
+        """Return whether the key signed the message; a malformed input is not valid."""
+        data, message_bytes = bytes(signature.read()), bytes(message.read())
+        _charge(context, self.verify_cost, hash_function, len(message_bytes))
+        hash_message = HASHES.get(hash_function)
+        if hash_message is None or len(data) != _SIGNATURE_LENGTH:
             return False
-        return self.ecdsa.verifies(bytes(public_key.read()), data, hashing(signed))
+        return self.ecdsa.verifies(bytes(public_key.read()), data, hash_message(message_bytes))
 
 
 def _charge(context: Context, base: int, hash_function: int, size: int) -> None:
@@ -85,10 +85,10 @@ _CURVE = EcdsaNatives(ECDSA_K1, recover_cost=500, verify_cost=1_470)
 def decompress_pubkey(
     context: Context, _types: tuple[TypeTag, ...], public_key: Reference
 ) -> bytearray:
-    """A public key of 33 bytes as 65. Aborts if it is no point of the curve."""
+    """Return a public key of 33 bytes as 65. Aborts if it is not a point of the curve."""
     charge(context, _COST)
     data = bytes(public_key.read())
-    # SEC 1, 2.3.3: a first byte of 2 or 3 says that y is even or odd, and 4 that y follows x.
+    # SEC 1, 2.3.3: a first byte of 2 or 3 means that y is even or odd, and 4 that y follows x.
     if len(data) != _COMPRESSED_LENGTH or data[0] not in (2, 3):
         raise NativeAbort(_INVALID_PUBLIC_KEY)
     try:

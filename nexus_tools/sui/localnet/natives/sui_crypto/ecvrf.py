@@ -1,4 +1,4 @@
-"""`sui::ecvrf`: results of a function of a secret key, checked with the public key."""
+"""`sui::ecvrf`: outputs of a function of a secret key, verified with the public key."""
 
 from nexus_tools.sui.localnet.natives.gas import charge_blocks
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -18,7 +18,7 @@ def ecvrf_verify(
     public_key: Reference,
     proof: Reference,
 ) -> bool:
-    """Whether the output of the key for the input `alpha` is proved. Aborts for what is no such."""
+    """Return whether the proof is valid for the output of `alpha`. Aborts if it is malformed."""
     from nexus_tools.sui.localnet.crypto import ecvrf  # noqa: PLC0415 - seldom used
     from nexus_tools.sui.localnet.crypto.curves import ristretto255  # noqa: PLC0415
 
@@ -31,10 +31,10 @@ def ecvrf_verify(
     except ValueError:
         raise NativeAbort(_INVALID_PUBLIC_KEY) from None
     try:
-        parsed = ecvrf.EcvrfProof.parse(bytes(proof.read()))
+        parsed_proof = ecvrf.EcvrfProof.parse(bytes(proof.read()))
     except ValueError:
         raise NativeAbort(_INVALID_PROOF) from None
-    return parsed.verifies(key, data) and parsed.output() == output.read()
+    return parsed_proof.verifies(key, data) and parsed_proof.output() == output.read()
 
 
 NATIVES = natives_of(SUI_FRAMEWORK, "ecvrf", ecvrf_verify=ecvrf_verify)

@@ -17,7 +17,7 @@ def ed25519_verify(
     public_key: Reference,
     message: Reference,
 ) -> bool:
-    """Whether the signature of the message is the key's (ZIP 215). Whatever is malformed is not."""
+    """Return whether the key signed the message (ZIP 215); a malformed input is not valid."""
     data = bytes(message.read())
     charge_blocks(context, _COST_BASE, len(data), _BLOCK)
     return verifies_ed25519(bytes(public_key.read()), bytes(signature.read()), data)

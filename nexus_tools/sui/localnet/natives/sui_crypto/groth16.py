@@ -1,4 +1,4 @@
-"""`sui::groth16`: proofs of Groth16."""
+"""`sui::groth16`: Groth16 proofs."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ _COST_INVALID, _COST_PER_BYTE = 100, 2
 
 
 class _Curve(Struct, frozen=True):
-    """What proofs over a curve are made of, and what they cost."""
+    """The functions and costs of proofs over a curve."""
 
     prepare_key: Callable[[bytes], PreparedKey]
     verifies: Callable[[PreparedKey, bytes, bytes], bool]
@@ -34,7 +34,7 @@ class _Curve(Struct, frozen=True):
     cost_per_input: int
 
 
-# By the `id` of a `sui::groth16::Curve`: `bls12381()` has 0, `bn254()` has 1.
+# The curves by the `id` of a `sui::groth16::Curve`: `bls12381()` has 0, `bn254()` has 1.
 _CURVES = {
     0: _Curve(prepare_bls12381_key, verifies_bls12381, 53_838, 72_090, 8_213),
     1: _Curve(prepare_bn254_key, verifies_bn254, 82_010, 115_502, 9_484),
@@ -44,11 +44,11 @@ _CURVES = {
 def prepare_verifying_key_internal(
     context: Context, _types: tuple[TypeTag, ...], curve: int, verifying_key: Reference
 ) -> list[bytearray]:
-    """A `PreparedVerifyingKey`. Aborts if the bytes are no key of the curve."""
-    chosen = _curve(context, curve)
-    charge(context, chosen.prepare_cost)
+    """Return a `PreparedVerifyingKey`. Aborts if the bytes are not a key of the curve."""
+    curve_rules = _curve(context, curve)
+    charge(context, curve_rules.prepare_cost)
     try:
-        prepared = chosen.prepare_key(bytes(verifying_key.read()))
+        prepared = curve_rules.prepare_key(bytes(verifying_key.read()))
     except InvalidElement:
         raise NativeAbort(_INVALID_VERIFYING_KEY) from None
     return list(map(bytearray, prepared))
@@ -60,15 +60,20 @@ def verify_groth16_proof_internal(
     curve: int,
     *arguments: Reference,
 ) -> bool:
-    """Whether a proof is one for the public inputs. Whatever is malformed is not."""
-    chosen = _curve(context, curve)
-    *key, inputs, proof = [bytes(one.read()) for one in arguments]
+    """Return whether a proof is valid for the public inputs; a malformed one is not."""
+    curve_rules = _curve(context, curve)
+    *key, inputs, proof = [bytes(argument.read()) for argument in arguments]
     count = -(-len(inputs) // _INPUT_BYTES)
-    charge(context, chosen.verify_cost + chosen.cost_per_input * count, _COST_PER_BYTE, len(inputs))
+    charge(
+        context,
+        curve_rules.verify_cost + curve_rules.cost_per_input * count,
+        _COST_PER_BYTE,
+        len(inputs),
+    )
     if count > _MAX_PUBLIC_INPUTS:
         raise NativeAbort(_TOO_MANY_PUBLIC_INPUTS)
     try:
-        return chosen.verifies(PreparedKey(*key), inputs, proof)
+        return curve_rules.verifies(PreparedKey(*key), inputs, proof)
     except InvalidElement:
         return False
 

@@ -1,8 +1,8 @@
-"""`sui::group_ops`: arithmetic in the groups of BLS12-381, each given by a number.
+"""`sui::group_ops`: arithmetic in the groups of BLS12-381, which are identified by numbers.
 
-The framework's functions see to it that elements are of their groups; bytes of another form abort
-with `EInvalidInput` here. Source: `crypto/group_ops.rs` of `sui-move-natives`. Multi-scalar
-multiplication is on, as on devnet and local networks; mainnet's protocol 105 has it off.
+The framework's functions ensure that elements belong to their groups. Malformed bytes abort with
+`EInvalidInput` here. Source: `crypto/group_ops.rs` of `sui-move-natives`. Multi-scalar
+multiplication is enabled, as on devnet and local networks; mainnet's protocol 105 disables it.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -46,7 +46,7 @@ _SCALAR_BITS = 255
 
 
 class _Group(Protocol):
-    """What can be done with the elements of a group."""
+    """The operations on the elements of a group."""
 
     def decode(self, data: bytes, /) -> Any: ...
     def encode(self, element: Any, /) -> bytes: ...
@@ -57,7 +57,7 @@ class _Group(Protocol):
 
 _GROUPS: dict[int, _Group] = {_SCALAR: SCALARS, _G1: G1, _G2: G2, _GT: GT}
 _POINT_GROUPS: dict[int, PointGroup] = {_G1: G1, _G2: G2}
-_VALIDATING: dict[int, Callable[[bytes], Any]] = {
+_VALIDATORS: dict[int, Callable[[bytes], Any]] = {
     _SCALAR: SCALARS.validate,
     _G1: G1.validate,
     _G2: G2.validate,
@@ -65,31 +65,31 @@ _VALIDATING: dict[int, Callable[[bytes], Any]] = {
 
 
 def _cost(costs: Mapping[Any, int], key: Hashable) -> int:
-    """What something costs for a group. Aborts for groups that do not have it."""
+    """Return the cost of an operation in a group. Aborts for groups without the operation."""
     cost = costs.get(key)
     if cost is None:
         raise NativeAbort(_INVALID_INPUT)
     return cost
 
 
-def _refusing_invalid(native: Callable[..., bytes]) -> Native:
-    """The native, which aborts for bytes that are no elements."""
+def _aborting_when_invalid(native: Callable[..., bytes]) -> Native:
+    """Return the native, changed to abort for bytes that are not elements."""
 
     @wraps(native)
-    def refusing(*arguments: Any) -> bytearray:
+    def wrapped(*arguments: Any) -> bytearray:
         try:
             return bytearray(native(*arguments))
         except InvalidElement:
             raise NativeAbort(_INVALID_INPUT) from None
 
-    return refusing
+    return wrapped
 
 
 def internal_validate(
     context: Context, _types: tuple[TypeTag, ...], group: int, data: Reference
 ) -> bool:
-    """Whether bytes are an element of a group."""
-    validate = _VALIDATING.get(group)
+    """Return whether bytes are an element of a group."""
+    validate = _VALIDATORS.get(group)
     if validate is None:
         return False
     charge(context, _DECODE_COSTS[group])
@@ -100,7 +100,7 @@ def internal_validate(
     return True
 
 
-def _of_two_elements(
+def _binary_operation(
     costs: Mapping[int, int], compute: Callable[[_Group, Any, Any], Any]
 ) -> Native:
     def operation(
@@ -111,14 +111,14 @@ def _of_two_elements(
         second: Reference,
     ) -> bytes:
         charge(context, _cost(costs, group))
-        chosen = _GROUPS[group]
-        elements = [chosen.decode(bytes(one.read())) for one in (first, second)]
-        return chosen.encode(compute(chosen, *elements))
+        operations = _GROUPS[group]
+        elements = [operations.decode(bytes(operand.read())) for operand in (first, second)]
+        return operations.encode(compute(operations, *elements))
 
-    return _refusing_invalid(operation)
+    return _aborting_when_invalid(operation)
 
 
-def _of_a_scalar(costs: Mapping[int, int], scale: Callable[[int], int]) -> Native:
+def _scalar_operation(costs: Mapping[int, int], scale: Callable[[int], int]) -> Native:
     def operation(
         context: Context,
         _types: tuple[TypeTag, ...],
@@ -127,100 +127,102 @@ def _of_a_scalar(costs: Mapping[int, int], scale: Callable[[int], int]) -> Nativ
         data: Reference,
     ) -> bytes:
         charge(context, _cost(costs, group))
-        chosen = _GROUPS[group]
+        operations = _GROUPS[group]
         factor = scale(SCALARS.decode(bytes(scalar.read())))
-        return chosen.encode(chosen.multiply(chosen.decode(bytes(data.read())), factor))
+        return operations.encode(operations.multiply(operations.decode(bytes(data.read())), factor))
 
-    return _refusing_invalid(operation)
+    return _aborting_when_invalid(operation)
 
 
 def internal_hash_to(
     context: Context, _types: tuple[TypeTag, ...], group: int, message: Reference
 ) -> bytearray:
-    """A point that a message is hashed to. Aborts for an empty message."""
+    """Return the point that a message is hashed to. Aborts for an empty message."""
     data = bytes(message.read())
     if not data:
         raise NativeAbort(_INVALID_INPUT)
     charge(context, _cost(_HASH_COSTS, group), _HASH_COST_PER_BYTE, len(data))
-    chosen = _POINT_GROUPS[group]
-    return bytearray(chosen.encode(chosen.hash_to(data)))
+    operations = _POINT_GROUPS[group]
+    return bytearray(operations.encode(operations.hash_to(data)))
 
 
-@_refusing_invalid
+@_aborting_when_invalid
 def internal_multi_scalar_mul(
     context: Context, _types: tuple[TypeTag, ...], group: int, scalars: Reference, points: Reference
 ) -> bytes:
-    """The sum of points, each multiplied by its scalar; all of them follow each other."""
+    """Return the sum of points, each multiplied by its scalar; both inputs are concatenated."""
     base = _cost(_COMBINE_COSTS, group)
-    chosen = _POINT_GROUPS[group]
+    operations = _POINT_GROUPS[group]
     factors, terms = bytes(scalars.read()), bytes(points.read())
     count, odd_bytes = divmod(len(factors), SCALAR_BYTES)
-    if not count or odd_bytes or len(terms) != count * chosen.size:
+    if not count or odd_bytes or len(terms) != count * operations.size:
         raise NativeAbort(_INVALID_INPUT)
     if count > _MAX_COMBINED:
         raise NativeAbort(_INPUT_TOO_LONG)
     charge(context, (_DECODE_COSTS[_SCALAR] + _DECODE_COSTS[group]) * count)
-    numbers = [SCALARS.decode(each) for each in chunks(factors, SCALAR_BYTES)]
-    elements = [chosen.decode(each) for each in chunks(terms, chosen.size)]
+    numbers = [SCALARS.decode(chunk) for chunk in chunks(factors, SCALAR_BYTES)]
+    elements = [operations.decode(chunk) for chunk in chunks(terms, operations.size)]
     charge(context, base + _ADDITION_COSTS[group] * additions(count))
-    return chosen.encode(chosen.combine(numbers, elements))
+    return operations.encode(operations.combine(numbers, elements))
 
 
 def additions(count: int) -> int:
-    """How many additions so many points cost: those of Pippenger's algorithm, as blst has it.
+    """Return the number of additions that are charged: those of Pippenger's algorithm in blst.
 
-    Scalars of 255 bits are read in windows. 32 points have windows of 3 bits, of which there are
-    85; each takes 32 + 2³ + 1 additions, all together 3 485.
+    Scalars of 255 bits are read in windows. For 32 points, a window has 3 bits, so there are 85
+    windows. Each takes 32 + 2³ + 1 additions, so the total is 3 485.
     """
     bits = count.bit_length() - 1
     window = 1 if bits == 0 else 2 if bits <= 4 else bits - 2 if bits <= 12 else bits - 3
     return -(-_SCALAR_BITS // window) * (count + (1 << window) + 1)
 
 
-@_refusing_invalid
+@_aborting_when_invalid
 def internal_pairing(
     context: Context, _types: tuple[TypeTag, ...], group: int, first: Reference, second: Reference
 ) -> bytes:
-    """The pairing of a point of G1 with one of G2; the group that is given is the first."""
+    """Return the pairing of a point of G1 with one of G2; `group` is that of the first point."""
     charge(context, _cost(_PAIRING_COSTS, group))
     points = G1.decode(bytes(first.read())), G2.decode(bytes(second.read()))
     return from_arkworks(pairing([points]))
 
 
-@_refusing_invalid
+@_aborting_when_invalid
 def internal_convert(
     context: Context, _types: tuple[TypeTag, ...], source: int, target: int, data: Reference
 ) -> bytes:
-    """A point of G1 in its other form, compressed or not."""
+    """Convert a point of G1 between its compressed and its uncompressed form."""
     charge(context, _cost(_CONVERT_COSTS, (source, target)))
     if source == _G1:
         return G1.encode_uncompressed(G1.decode(bytes(data.read())))
     return G1.encode(G1.validate_uncompressed(bytes(data.read())))
 
 
-@_refusing_invalid
+@_aborting_when_invalid
 def internal_sum(
     context: Context, _types: tuple[TypeTag, ...], group: int, terms: Reference
 ) -> bytes:
-    """The sum of uncompressed points of G1."""
+    """Return the sum of uncompressed points of G1."""
     points = terms.read()
     if group != _UNCOMPRESSED_G1:
         raise NativeAbort(_INVALID_INPUT)
     if len(points) > _MAX_SUMMED:
         raise NativeAbort(_INPUT_TOO_LONG)
     charge(context, _SUM_COST, _SUM_COST_PER_TERM, len(points))
-    summed = G1.sum([G1.decode_uncompressed(bytes(each)) for each in points])
-    return G1.encode_uncompressed(summed)
+    total = G1.sum([G1.decode_uncompressed(bytes(point)) for point in points])
+    return G1.encode_uncompressed(total)
 
 
 NATIVES = natives_of(
     SUI_FRAMEWORK,
     "group_ops",
     internal_validate=internal_validate,
-    internal_add=_of_two_elements(_ADD_COSTS, lambda group, one, other: group.add(one, other)),
-    internal_sub=_of_two_elements(_SUB_COSTS, lambda group, one, other: group.subtract(one, other)),
-    internal_mul=_of_a_scalar(_MUL_COSTS, lambda scalar: scalar),
-    internal_div=_of_a_scalar(_DIV_COSTS, SCALARS.invert),
+    internal_add=_binary_operation(_ADD_COSTS, lambda group, one, other: group.add(one, other)),
+    internal_sub=_binary_operation(
+        _SUB_COSTS, lambda group, one, other: group.subtract(one, other)
+    ),
+    internal_mul=_scalar_operation(_MUL_COSTS, lambda scalar: scalar),
+    internal_div=_scalar_operation(_DIV_COSTS, SCALARS.invert),
     internal_hash_to=internal_hash_to,
     internal_multi_scalar_mul=internal_multi_scalar_mul,
     internal_pairing=internal_pairing,

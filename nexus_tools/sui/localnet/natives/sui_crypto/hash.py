@@ -13,7 +13,7 @@ _BLAKE2B_BLOCK, _KECCAK_BLOCK = 128, 136
 
 
 def keccak256(data: bytearray) -> bytearray:
-    """Keccak-256 as Ethereum uses it."""
+    """Return the Keccak-256 hash, as used by Ethereum."""
     return bytearray(keccak256_of(bytes(data)))
 
 

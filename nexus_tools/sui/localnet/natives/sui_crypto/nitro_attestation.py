@@ -1,4 +1,4 @@
-"""`sui::nitro_attestation`: what AWS says of the enclave that holds a key."""
+"""`sui::nitro_attestation`: AWS's attestation of the enclave that holds a key."""
 
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ _COST_VERIFY, _COST_VERIFY_PER_CERTIFICATE = 2_481_600, 2_618_450
 def load_nitro_attestation_internal(
     context: Context, _types: tuple[TypeTag, ...], attestation: Reference, now_ms: int
 ) -> Value:
-    """The document of an attestation, as `NitroAttestationDocument`.
+    """Return the document of an attestation, as a `NitroAttestationDocument`.
 
-    Aborts for what is none, and for one that is not genuine, or not at this time.
+    Aborts if the attestation is malformed, not genuine, or not valid at this time.
     """
     from nexus_tools.sui.localnet.crypto.nitro_certificates import (  # noqa: PLC0415 - seldom used
         is_genuine,
@@ -31,14 +31,14 @@ def load_nitro_attestation_internal(
     data = bytes(attestation.read())
     charge(context, _COST_PARSE, _COST_PARSE_PER_BYTE, len(data))
     try:
-        parsed = Attestation.parse(data)
+        parsed_attestation = Attestation.parse(data)
     except ValueError:
         raise NativeAbort(_PARSE_ERROR) from None
-    issuers = len(parsed.document.chain)
-    charge(context, _COST_VERIFY, _COST_VERIFY_PER_CERTIFICATE, issuers)
-    if not is_genuine(parsed, now_ms):
+    issuer_count = len(parsed_attestation.document.chain)
+    charge(context, _COST_VERIFY, _COST_VERIFY_PER_CERTIFICATE, issuer_count)
+    if not is_genuine(parsed_attestation, now_ms):
         raise NativeAbort(_VERIFY_ERROR)
-    return _as_move_value(parsed.document)
+    return _as_move_value(parsed_attestation.document)
 
 
 def _as_move_value(document: "Document") -> Value:

@@ -1,4 +1,4 @@
-"""`sui::poseidon`: the hash function Poseidon over BN254, which testnet and devnet have."""
+"""`sui::poseidon`: the hash function Poseidon over BN254, available on testnet and devnet."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -14,9 +14,9 @@ _ELEMENT_LENGTH = 32
 def poseidon_bn254_internal(
     context: Context, _types: tuple[TypeTag, ...], inputs: Reference
 ) -> bytearray:
-    """The hash of 1 to 16 elements of the field, each little-endian in 32 bytes, as it is.
+    """Return the hash of 1 to 16 field elements, all as 32 bytes in little-endian order.
 
-    Aborts for another number of inputs, and for those that are no elements.
+    Aborts for another number of inputs, and for inputs that are not elements.
     """
     from nexus_tools.sui.localnet.crypto import poseidon  # noqa: PLC0415 - seldom used
 

@@ -1,4 +1,4 @@
-"""Plain HTTP beside gRPC: the faucet, epochs, snapshots, traces, and whether the network is up."""
+"""Plain HTTP next to gRPC: the faucet, epochs, snapshots, traces and health."""
 
 from nexus_tools.sui.localnet.rpc.controls.routes import reads_body, serve_control
 

@@ -1,7 +1,7 @@
-"""The faucet: SUI for whoever asks, over HTTP.
+"""The faucet over HTTP, which sends SUI to any address.
 
 Source: `sui-faucet/src/{requests,responses}.rs`; version 1 and version 2 of its interface. The
-amount is our addition: other faucets give what they are set to, and overlook the field.
+amount is our addition: other faucets send a configured amount and ignore the field.
 """
 
 import json
@@ -15,31 +15,31 @@ from nexus_tools.sui.types.coin import coin_balance, is_gas_coin
 from nexus_tools.sui.types.object import AddressOwner
 
 FAUCET_COINS_MIST = (200_000_000_000,) * 5
-"""The coins that a request gives which names no amount: five of 200 SUI, as of `sui start`."""
+"""The coins for a request without an amount: five of 200 SUI, as from `sui start`."""
 
 MAX_FAUCET_MIST = 1_000_000_000_000_000
-"""What one request gives at most: a million SUI."""
+"""The largest amount of one request: a million SUI."""
 
 
 def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Serve `{"FixedAmountRequest": {"recipient": "0x…"}}` with a status and a JSON object.
 
-    Beside `recipient`, `amount_mist` may say how much it is to be, in one coin then.
+    Next to `recipient`, `amount_mist` may set the amount, which is then sent as one coin.
     """
     try:
-        fixed = _fixed_amount(json.loads(body))
-        coins = _send(node, _recipient(fixed), _amounts_mist(fixed))
+        fixed_amount = _fixed_amount(json.loads(body))
+        coins = _send(node, _recipient(fixed_amount), _amounts_mist(fixed_amount))
     except (ValueError, RecursionError, TypeError) as error:
-        return 400, _failure(f"the request is not understood: {error}")
+        return 400, _failure(f"invalid request: {error}")
     except NexusError as error:
         return 400, _failure(str(error))
     return 200, {"status": "Success", "coins_sent": coins}
 
 
 def request_gas_v1(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """The same in the form of version 1, with that of version 2 beside it.
+    """Serve the same request with the fields of version 1 and version 2.
 
-    Faucets of today respond in the form of version 2 whatever the path.
+    Current faucets respond in the form of version 2, whatever the path.
     """
     status, response = request_gas(node, body)
     if status == 200:
@@ -50,9 +50,9 @@ def request_gas_v1(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
 
 def _fixed_amount(request: Any) -> Mapping[str, Any]:
     if not isinstance(request, Mapping):
-        raise TypeError("it is not a JSON object")
-    fixed = request.get("FixedAmountRequest")
-    return fixed if isinstance(fixed, Mapping) else {}
+        raise TypeError("expected a JSON object")
+    fixed_amount = request.get("FixedAmountRequest")
+    return fixed_amount if isinstance(fixed_amount, Mapping) else {}
 
 
 def _recipient(fixed: Mapping[str, Any]) -> Address:
@@ -67,7 +67,7 @@ def _amounts_mist(fixed: Mapping[str, Any]) -> tuple[int, ...]:
     amount = fixed["amount_mist"]
     if type(amount) is not int or not 1 <= amount <= MAX_FAUCET_MIST:
         raise ValueError(
-            f"FixedAmountRequest.amount_mist is no whole number from 1 to {MAX_FAUCET_MIST}"
+            f"FixedAmountRequest.amount_mist must be an integer from 1 to {MAX_FAUCET_MIST}"
         )
     return (amount,)
 

@@ -1,4 +1,4 @@
-"""Plain HTTP: the faucet, epochs, snapshots, traces, and whether the network is up."""
+"""The routes of plain HTTP: the faucet, epochs, snapshots, traces and health."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ Route = Callable[[Backend, bytes], tuple[int, dict[str, Any]]]
 
 
 class Response(Struct, frozen=True):
-    """A whole response of HTTP."""
+    """A complete HTTP response."""
 
     status: int
     headers: Headers
@@ -41,7 +41,7 @@ def _health(backend: Backend, _: bytes) -> tuple[int, dict[str, Any]]:
 
 
 def _advance_epoch(backend: Backend, _: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"epoch": number, "checkpoint": number, "timestamp_ms": ms}`: where the chain is."""
+    """Serve `{"epoch": number, "checkpoint": number, "timestamp_ms": ms}`: the new position."""
     try:
         epoch = backend.node.advance_epoch()
     except NexusError as error:
@@ -73,12 +73,12 @@ _ROUTES: dict[tuple[str, str], Route] = {
 
 
 def reads_body(backend: Backend, head: Head) -> bool:
-    """Whether a body matters: what is at the path of a procedure, but is no call, is refused."""
+    """Return whether the body is read. Other requests to the path of a procedure are refused."""
     return head.path not in backend.messages.procedures
 
 
 async def serve_control(backend: Backend, exchange: Exchange) -> None:
-    """Serve a request that is no call. A client that takes too long is left."""
+    """Serve a request that is not a call. Abandon a client that takes too long."""
     with suppress(TimeoutError):
         async with asyncio.timeout(backend.limits.idle_seconds):
             response = await _read_and_respond(backend, exchange)
@@ -108,9 +108,9 @@ def _response(backend: Backend, head: Head, body: bytes) -> Response:
     try:
         if route := _ROUTES.get(("GET" if method == "HEAD" else method, path)):
             return _json(backend, *route(backend, body))
-    except Exception:  # noqa: BLE001 - the edge of the server
+    except Exception:  # noqa: BLE001 - the boundary of the server
         _LOG.exception("a control failed")
-        return _json(backend, 500, {"error": "the local network failed; its log says why"})
+        return _json(backend, 500, {"error": "the local network failed; see its log"})
     return _json(backend, *_refusal(backend, head, body))
 
 
@@ -118,16 +118,16 @@ def _refusal(backend: Backend, head: Head, body: bytes) -> tuple[int, Any]:
     method, path = head.method, head.path
     is_call = path in backend.messages.procedures
     if is_call and method == "POST":
-        return 415, {"error": f"{path} is served as gRPC over HTTP/2, and as gRPC-web"}
-    if is_call or any(path == known for _, known in _ROUTES):
+        return 415, {"error": f"{path} is only served as gRPC over HTTP/2 or as gRPC-web"}
+    if is_call or any(path == route_path for _, route_path in _ROUTES):
         return 405, {"error": f"{path} is not served with {method}"}
     if method == "POST" and (error := refuse_other_interface(body)) is not None:
         return 200, error
-    return 404, {"error": f"there is nothing at {path[:200]}"}
+    return 404, {"error": f"the path {path[:200]} does not exist"}
 
 
 def _json(backend: Backend, status: int, value: Any) -> Response:
-    """JSON, with the headers of all responses."""
+    """Return a JSON response with the common headers."""
     body = json.dumps(value).encode()
     content = (("content-type", "application/json"), ("content-length", str(len(body))))
     return Response(status, (*content, *info_headers(backend.node), *CORS), body)

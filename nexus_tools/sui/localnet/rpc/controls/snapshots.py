@@ -1,4 +1,4 @@
-"""Going back in time over HTTP: `POST /snapshot` names the present, `/revert` returns to it."""
+"""Snapshots over HTTP: `POST /snapshot` takes one, `POST /revert` returns to it."""
 
 import json
 from typing import Any
@@ -10,17 +10,17 @@ from nexus_tools.sui.types.digest import Digest
 
 
 def take_snapshot(node: Node, _: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"checkpoint": number, "digest": base58}`: where the chain stands."""
+    """Serve `{"checkpoint": number, "digest": base58}`: the current position of the chain."""
     return 200, _as_json(node.snapshot())
 
 
 def revert(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Go back to a snapshot, given as `take_snapshot` gave it."""
+    """Return to a snapshot, which has the format of `take_snapshot`."""
     try:
         snapshot = _parse(json.loads(body))
         node.revert(snapshot)
     except (ValueError, RecursionError, TypeError) as error:
-        return 400, {"error": f"the request is not understood: {error}"}
+        return 400, {"error": f"invalid request: {error}"}
     except NexusError as error:
         return 409 if error.code == "snapshot_gone" else 400, {"error": str(error)}
     return 200, _as_json(node.snapshot())
@@ -32,8 +32,8 @@ def _as_json(snapshot: Snapshot) -> dict[str, Any]:
 
 def _parse(request: Any) -> Snapshot:
     if not isinstance(request, dict):
-        raise TypeError("it is not a JSON object")
+        raise TypeError("expected a JSON object")
     checkpoint, digest = request.get("checkpoint"), request.get("digest")
     if type(checkpoint) is not int or checkpoint < 0 or not isinstance(digest, str):
-        raise TypeError("a snapshot is a checkpoint's number and digest")
+        raise TypeError("a snapshot needs the number and the digest of a checkpoint")
     return Snapshot(checkpoint, Digest.parse(digest))

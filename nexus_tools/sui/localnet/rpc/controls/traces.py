@@ -36,9 +36,9 @@ _STATUSES: dict[type[NexusError], int] = {
 def serve_trace(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Serve `{"digest": base58}` with the trace of that transaction.
 
-    `{"transaction": base64}` is one that was not sent, as the BCS bytes of `TransactionData`.
-    Beside either, `values` says how values are given: as `json`, or as `text` for people. An error
-    has its stable word as `code`.
+    `{"transaction": base64}` traces an unsent transaction from the BCS bytes of its
+    `TransactionData`. In both cases `values` selects the format of values: `json`, or `text` for
+    users. An error has its stable code as `code`.
     """
     try:
         subject, form = _parse(body)
@@ -58,13 +58,13 @@ def _trace(node: Node, subject: Digest | bytes) -> TransactionTrace:
             raise
         raise NotNowError(
             "transaction_executed",
-            f"the transaction {digest} was executed already",
+            f"transaction {digest} was already executed",
             hint="trace it by its digest",
         ) from None
 
 
 def _parse(body: bytes) -> tuple[Digest | bytes, Form]:
-    """What is to be traced: a digest, or the bytes of a transaction."""
+    """Return the digest or the transaction bytes to trace, and the format of values."""
     try:
         request = json.loads(body)
         form = _FORMS[request.get("values", "json")]
@@ -73,9 +73,7 @@ def _parse(body: bytes) -> tuple[Digest | bytes, Form]:
             return Digest.parse(request["digest"]), form
         return b64decode(request["transaction"], validate=True), form
     except (ValueError, RecursionError, TypeError, AttributeError, LookupError) as error:
-        raise ValidationError(
-            "request_invalid", f"the request is not understood: {error!r}"
-        ) from None
+        raise ValidationError("request_invalid", f"invalid request: {error!r}") from None
 
 
 def _status(error: NexusError) -> int:

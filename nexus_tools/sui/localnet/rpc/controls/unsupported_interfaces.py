@@ -1,8 +1,8 @@
-"""Sui's other interfaces, JSON-RPC and GraphQL: their clients are told what is spoken here.
+"""Errors for clients of Sui's other interfaces, JSON-RPC and GraphQL.
 
-Each in its own form, which its clients show to people. Sources: jsonrpc.org/specification, sections
-5.1 and 6; graphql.github.io/graphql-over-http, section 6.4.1: with `application/json` the status is
-200, whatever the errors in the body.
+Each client gets the error in its own format and shows it to users. Sources:
+jsonrpc.org/specification, sections 5.1 and 6; graphql.github.io/graphql-over-http, section 6.4.1:
+with `application/json` the status is 200, whatever the errors in the body.
 """
 
 import json
@@ -16,13 +16,13 @@ _REASON = (
 
 
 def refuse_other_interface(body: bytes) -> Any | None:
-    """The error, as JSON, for a request of JSON-RPC or GraphQL; None if it is neither."""
+    """Return a JSON error for a JSON-RPC or GraphQL request, or None for another request."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):
         return None
     if isinstance(request, list) and request and all(map(_is_json_rpc, request)):
-        return [_json_rpc_error(each) for each in request]
+        return [_json_rpc_error(call) for call in request]
     if _is_json_rpc(request):
         return _json_rpc_error(request)
     if isinstance(request, dict) and isinstance(request.get("query"), str):

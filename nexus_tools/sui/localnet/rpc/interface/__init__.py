@@ -1,4 +1,4 @@
-"""Terms of the interface: status codes, read masks, limits, the headers of every response."""
+"""Shared definitions of the interface: status codes, read masks, limits and common headers."""
 
 from nexus_tools.sui.localnet.rpc.interface.headers import (
     CHAIN_NAME,

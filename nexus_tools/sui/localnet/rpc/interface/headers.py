@@ -1,10 +1,9 @@
-"""Headers that every response carries: which network this is, how far it is, and who may read it.
+"""Headers of every response: the network, its latest checkpoint, and CORS.
 
 Sources: `sui-rpc-api/src/{response,types}.rs`; the Fetch standard, "CORS protocol". Pages of other
-origins may ask everything: a node takes every OPTIONS request for a preflight and lets any origin
-send any header (`sui-node/src/lib.rs`). Responses are shown with all of their headers, since that
-is where the status of a call without any message is. `AllowedSources` decides before that which
-pages may ask.
+origins may send any request: a node treats every OPTIONS request as a preflight and lets any origin
+send any header (`sui-node/src/lib.rs`). Responses expose all headers, because the status of a call
+without a message is there. `AllowedSources` decides earlier which pages may send requests.
 """
 
 from datetime import UTC, datetime
@@ -21,7 +20,7 @@ _VARY = ("vary", "origin, access-control-request-method, access-control-request-
 _ANY_ORIGIN = ("access-control-allow-origin", "*")
 
 CORS: Headers = (_ANY_ORIGIN, ("access-control-expose-headers", "*"), _VARY)
-"""What a page may read: all responses but those of native gRPC, which no page can ask for."""
+"""The headers that let pages read a response. Native gRPC, which pages cannot send, has none."""
 
 PREFLIGHT: Headers = (
     _ANY_ORIGIN,
@@ -29,13 +28,13 @@ PREFLIGHT: Headers = (
     ("access-control-allow-headers", "*"),
     _VARY,
 )
-"""With which a browser gets its response, whatever it asks for."""
+"""The response to every preflight request of a browser."""
 
-_LAST_MS = 253_402_300_799_999  # a calendar ends with the year 9999, and no clock here does
+_LAST_MS = 253_402_300_799_999  # the end of the year 9999, the latest year of `datetime`
 
 
 def info_headers(node: Node) -> Headers:
-    """The headers as of the latest checkpoint."""
+    """Return the headers as of the latest checkpoint."""
     latest = node.ledger.latest.summary
     return _headers(
         _base58(node.chain_id), latest.epoch, latest.sequence_number, latest.timestamp_ms

@@ -1,4 +1,4 @@
-"""Kinds of what a transaction is made of, as messages number them, for both directions."""
+"""The numbers of input, argument and expiration kinds in messages, for both directions."""
 
 from enum import IntEnum
 

@@ -1,14 +1,14 @@
-"""How much one client may ask of the server."""
+"""The limits for one client of the server."""
 
 from msgspec import Struct
 
 
 class Limits(Struct, frozen=True):
-    """Bounds that keep one client from taking the server away from the others.
+    """Limits that prevent one client from blocking the others.
 
-    Sizes are in bytes, times in seconds. `checkpoints_behind` is how many checkpoints may wait for
-    a subscriber that does not read. `connection_bytes` and `server_bytes` are kept of requests that
-    do not come at once, for one connection and for all.
+    Sizes are in bytes, times in seconds. `checkpoints_behind` is the number of checkpoints that are
+    buffered for a subscriber that does not read. `connection_bytes` and `server_bytes` limit the
+    memory of incomplete requests, for one connection and for all.
     """
 
     request_bytes: int = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ class Limits(Struct, frozen=True):
     connections: int = 256
     connection_bytes: int = 64 * 1024 * 1024
     server_bytes: int = 256 * 1024 * 1024
-    calls: int = 8192  # under way at once, on all connections
+    calls: int = 8192  # at the same time, on all connections
     subscriptions: int = 256
     checkpoints_behind: int = 1024
     request_seconds: float = 30.0

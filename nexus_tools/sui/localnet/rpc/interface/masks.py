@@ -1,7 +1,7 @@
-"""Read masks: which fields of a message the client wants, so that nothing else is rendered.
+"""Read masks: the fields of a message that the client requests, so that only these are rendered.
 
-A path names a field and, behind dots, fields of the messages in it; it goes through lists. A path
-includes all that is below it, and paths add up. Source: `sui_rpc::field::{FieldMaskTree,
+A path names a field and, after dots, fields of nested messages, also through lists. A path includes
+all nested fields, and several paths are combined. Source: `sui_rpc::field::{FieldMaskTree,
 FieldMaskUtil}` and `sui-rpc-api/src/read_mask_defaults.rs`.
 """
 
@@ -28,19 +28,19 @@ EXECUTION_FIELDS = "effects"
 SIMULATION_FIELDS = "*"
 
 MAX_PATHS = 1000
-"""More paths than any message has fields are refused."""
+"""The most paths in a mask, more than any message has fields."""
 
 
 class Mask(dict[str, "Mask"]):
-    """The wanted fields by name, each with the mask of what is in it.
+    """The requested fields by name, each with the mask of its nested fields.
 
-    `"digest" in mask` says whether a field is wanted, `mask.get("effects")` gives the mask of a
-    wanted message and None for one that is not wanted.
+    `"digest" in mask` says whether a field is requested. `mask.get("effects")` returns the mask of
+    a requested message, or None if the message is not requested.
     """
 
 
 class _Everything(Mask):
-    """The mask of all fields, and of all that is in them."""
+    """The mask of all fields, with all their nested fields."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -53,9 +53,9 @@ EVERYTHING: Mask = _Everything()
 
 
 def prune(message: Message, mask: Mask) -> None:
-    """Take out of a message what the mask does not want.
+    """Remove fields that the mask does not request from a message.
 
-    What is costly is not even rendered; this takes care of the rest.
+    Expensive fields are not even rendered; this removes the rest.
     """
     if mask is EVERYTHING:
         return
@@ -68,31 +68,32 @@ def prune(message: Message, mask: Mask) -> None:
                 prune(part, inner)
 
 
-def requested_mask(request: Message, wanted: Descriptor, default: str) -> Mask:
-    """The mask of a request, over the message `wanted`; `default` if it has none.
+def requested_mask(request: Message, message_type: Descriptor, default: str) -> Mask:
+    """Return the mask of a request for the message `wanted`, or `default` if it has none.
 
-    Raises `RpcError` (INVALID_ARGUMENT) for a path that leads to no field.
+    Raises:
+        RpcError: INVALID_ARGUMENT for a path that does not lead to a field.
     """
     if not request.HasField("read_mask"):
-        return compile_mask(tuple(default.split(",")), wanted)
+        return compile_mask(tuple(default.split(",")), message_type)
     paths = request.read_mask.paths
     if len(paths) > MAX_PATHS:
         raise invalid(
-            f"invalid read_mask: it has {len(paths)} paths; at most {MAX_PATHS} are read",
+            f"invalid read_mask: expected at most {MAX_PATHS} paths, got {len(paths)}",
             "read_mask",
         )
-    return compile_mask(tuple(paths), wanted)
+    return compile_mask(tuple(paths), message_type)
 
 
 @lru_cache(maxsize=256)
-def compile_mask(paths: tuple[str, ...], wanted: Descriptor) -> Mask:
-    """Check paths against a message type and join them to a tree.
+def compile_mask(paths: tuple[str, ...], message_type: Descriptor) -> Mask:
+    """Check paths against a message type and combine them into a tree.
 
-    `digest` and `effects.status` are `{digest: EVERYTHING, effects: {status: EVERYTHING}}`; with
-    `effects` besides, whichever comes first, all of the effects are wanted.
+    `digest` and `effects.status` become `{digest: EVERYTHING, effects: {status: EVERYTHING}}`. If
+    `effects` is also a path, in whatever order, all effects are requested.
     """
     for path in paths:
-        if path != "*" and not _exists(path.split("."), wanted):
+        if path != "*" and not _exists(path.split("."), message_type):
             raise invalid(f"invalid read_mask path: {path[:200]}", "read_mask")
     if "*" in paths:
         return EVERYTHING
@@ -111,18 +112,18 @@ def _exists(names: Iterable[str], message: Descriptor | None) -> bool:
 
 
 def _is_opaque(message: Descriptor) -> bool:
-    """Whether fields of a message cannot be asked for one by one: maps, times and JSON."""
+    """Return whether fields of a message cannot be requested separately: maps, times and JSON."""
     return bool(message.GetOptions().map_entry) or message.full_name.startswith("google.")
 
 
 def _join(paths: Iterable[list[str]]) -> Mask:
     root = Mask()
-    for names in paths:
+    for path in paths:
         mask = root
-        for name in names[:-1]:
+        for name in path[:-1]:
             mask = mask.setdefault(name, Mask())
             if mask is EVERYTHING:
                 break
         else:
-            mask[names[-1]] = EVERYTHING
+            mask[path[-1]] = EVERYTHING
     return root

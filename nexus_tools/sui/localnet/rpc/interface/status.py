@@ -1,4 +1,4 @@
-"""The one error that a service raises, and how errors of other rooms become it.
+"""The error that services raise, and the conversion of other packages' errors to it.
 
 Source of codes and wording: `sui-rpc-api/src/error.rs`.
 """
@@ -19,7 +19,7 @@ from nexus_tools.sui.rpc import Message, Messages
 
 
 class Code(IntEnum):
-    """The status codes of gRPC that are used here (github.com/grpc/grpc, statuscodes.md)."""
+    """The gRPC status codes used here (github.com/grpc/grpc, statuscodes.md)."""
 
     OK = 0
     CANCELLED = 1
@@ -36,7 +36,7 @@ class Code(IntEnum):
 
 
 class RpcError(Exception):
-    """What a call ends with instead of a response; `violation` says which field is to blame."""
+    """The error that ends a call; `violation` names the invalid field."""
 
     def __init__(self, code: Code, message: str, violation: "Violation | None" = None) -> None:
         super().__init__(message)
@@ -46,26 +46,26 @@ class RpcError(Exception):
 
 
 class Violation(Struct, frozen=True):
-    """A field of a request, and what is wrong with it (`sui.rpc.v2.ErrorReason`)."""
+    """An invalid field of a request, and the reason (`sui.rpc.v2.ErrorReason`)."""
 
     field: str
     reason: Literal["FIELD_MISSING", "FIELD_INVALID"]
 
 
 def invalid(message: str, field: str | None = None) -> RpcError:
-    """The request itself is wrong: this field has a value that it cannot have."""
+    """Return the error for an invalid request or field."""
     violation = Violation(field, "FIELD_INVALID") if field else None
     return RpcError(Code.INVALID_ARGUMENT, message, violation)
 
 
 def missing(field: str) -> RpcError:
-    """The request has not a field that it needs."""
+    """Return the error for a missing field."""
     violation = Violation(field, "FIELD_MISSING")
     return RpcError(Code.INVALID_ARGUMENT, f"missing {field}", violation)
 
 
 def not_found(message: str) -> RpcError:
-    """There is no such thing on this network."""
+    """Return the error for something that does not exist on this network."""
     return RpcError(Code.NOT_FOUND, message)
 
 
@@ -78,7 +78,7 @@ _CODES: dict[type[NexusError], Code] = {
 
 
 def as_rpc_error(error: NexusError) -> RpcError:
-    """The status that tells a client of an error of the node."""
+    """Convert an error of the node to a status for the client."""
     for cls, code in _CODES.items():
         if isinstance(error, cls):
             return RpcError(code, str(error))
@@ -86,7 +86,7 @@ def as_rpc_error(error: NexusError) -> RpcError:
 
 
 def render_status(message: Message, error: RpcError, messages: Messages) -> None:
-    """As a `google.rpc.Status`, with a `google.rpc.BadRequest` if a field is wrong."""
+    """Fill a `google.rpc.Status`, with a `google.rpc.BadRequest` if a field is invalid."""
     message.code = int(error.code)
     message.message = error.message
     if error.violation is None:

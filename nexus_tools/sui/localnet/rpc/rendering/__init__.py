@@ -1,6 +1,6 @@
-"""From values of the ledger to messages: one file per kind of value, each after its read mask.
+"""The rendering of ledger values as messages: one module for each kind of value.
 
-Every function fills a message that it is given; `mask` says which of its fields are wanted.
+Every function fills a given message; `mask` contains the requested fields.
 """
 
 from nexus_tools.sui.localnet.rpc.rendering.checkpoint import render_checkpoint

@@ -18,19 +18,19 @@ _CONTENTS_VERSION = 1
 def render_checkpoint(
     message: Message, checkpoint: Checkpoint, mask: Mask, node: Node, json: JsonRenderer
 ) -> None:
-    """The wanted fields; nobody signs the checkpoints of this network, so none has a signature."""
+    """Fill the requested fields. Checkpoints of this network have no signatures."""
     message.sequence_number = checkpoint.number
     if "digest" in mask:
         message.digest = str(checkpoint.digest)
-    if (wanted := mask.get("summary")) is not None:
-        _render_summary(message.summary, checkpoint, wanted)
-    if (wanted := mask.get("contents")) is not None:
-        _render_contents(message.contents, checkpoint.contents, wanted)
-    if (wanted := mask.get("transactions")) is not None:
+    if (inner_mask := mask.get("summary")) is not None:
+        _render_summary(message.summary, checkpoint, inner_mask)
+    if (inner_mask := mask.get("contents")) is not None:
+        _render_contents(message.contents, checkpoint.contents, inner_mask)
+    if (inner_mask := mask.get("transactions")) is not None:
         for executed in checkpoint.transactions:
-            render_executed(message.transactions.add(), executed, wanted, node, json)
-    if (wanted := mask.get("objects")) is not None:
-        _render_objects(message.objects, checkpoint, wanted, json)
+            render_executed(message.transactions.add(), executed, inner_mask, node, json)
+    if (inner_mask := mask.get("objects")) is not None:
+        _render_objects(message.objects, checkpoint, inner_mask, json)
     prune(message, mask)
 
 
@@ -81,10 +81,10 @@ def _render_objects(
     object_mask = mask.get("objects")
     if object_mask is None:
         return
-    known = {
-        (found.id, found.version): found
+    objects = {
+        (value.id, value.version): value
         for executed in checkpoint.transactions
-        for found in (*executed.input_objects, *executed.output_objects)
+        for value in (*executed.input_objects, *executed.output_objects)
     }
-    for _, found in sorted(known.items()):
-        render_object(message.objects.add(), found, object_mask, json)
+    for _, value in sorted(objects.items()):
+        render_object(message.objects.add(), value, object_mask, json)

@@ -1,4 +1,4 @@
-"""Small messages that are parts of many: bytes with their type, times, owners, references."""
+"""Small messages that others contain: bytes with a type, times, owners, references."""
 
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.types.object import (
@@ -21,26 +21,26 @@ _OWNERS: dict[type[Owner], int] = {
 
 
 def render_bcs(message: Message, name: str, value: bytes) -> None:
-    """Both fields."""
+    """Fill both fields."""
     message.name = name
     message.value = bytes(value)
 
 
 def render_time(message: Message, milliseconds: int) -> None:
-    """A `google.protobuf.Timestamp` of milliseconds since 1970."""
+    """Fill a `google.protobuf.Timestamp` from milliseconds since 1970."""
     message.seconds, rest = divmod(milliseconds, 1000)
     message.nanos = rest * 1_000_000
 
 
 def render_reference(message: Message, reference: ObjectReference) -> None:
-    """Id, version and digest (`sui.rpc.v2.ObjectReference`)."""
+    """Fill ID, version and digest (`sui.rpc.v2.ObjectReference`)."""
     message.object_id = str(reference.object_id)
     message.version = reference.version
     message.digest = str(reference.digest)
 
 
 def render_owner(message: Message, owner: Owner) -> None:
-    """All fields: owners are small."""
+    """Fill all fields."""
     message.kind = _OWNERS[type(owner)]
     if isinstance(owner, AddressOwner):
         message.address = str(owner.address)

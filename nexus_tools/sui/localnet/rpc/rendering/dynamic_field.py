@@ -1,7 +1,7 @@
 """Dynamic fields (`sui.rpc.v2.DynamicField`).
 
-A field is an object `0x2::dynamic_field::Field<Name, Value>`. For an object field, the name is in a
-`Wrapper` and the value is the id of the child object.
+A field is an object `0x2::dynamic_field::Field<Name, Value>`. In an object field, the name is in a
+`Wrapper` and the value is the ID of the child object.
 """
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ _WRAPPER_TYPE = (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper")
 
 
 class DynamicField(Struct, frozen=True):
-    """A field taken apart; `child` is the id of the child object of an object field."""
+    """A decoded field; `child` is the ID of the child object of an object field."""
 
     name_type: TypeTag
     name: bytes
@@ -31,17 +31,17 @@ class DynamicField(Struct, frozen=True):
     child: Address | None
 
 
-def read_dynamic_field(found: Object, machine: Machine) -> DynamicField | None:
-    """Take a field apart; None for an object that is owned by another, but no field."""
-    tag = found.type
+def read_dynamic_field(child: Object, machine: Machine) -> DynamicField | None:
+    """Decode a field. Return None for another kind of child object."""
+    tag = child.type
     if tag is None or tag.datatype != DYNAMIC_FIELD:
         return None
-    assert isinstance(found.data, MoveObject)
+    assert isinstance(child.data, MoveObject)
     name_type, value_type = tag.type_params
-    name = machine.types.encode(name_type, machine.types.decode(tag, found.data.contents)[1])
-    value = found.data.contents[32 + len(name) :]
+    name = machine.types.encode(name_type, machine.types.decode(tag, child.data.contents)[1])
+    value = child.data.contents[32 + len(name) :]
     if isinstance(name_type, StructTag) and (name_type.datatype == _WRAPPER_TYPE):
-        # A wrapper has one field, so that its bytes are those of the name in it.
+        # A wrapper has one field, so its bytes are those of the name in it.
         return DynamicField(name_type.type_params[0], name, value_type, value, Address(value))
     return DynamicField(name_type, name, value_type, value, None)
 
@@ -49,23 +49,23 @@ def read_dynamic_field(found: Object, machine: Machine) -> DynamicField | None:
 def render_dynamic_field(
     message: Message,
     parent: Address,
-    found: Object,
+    field_object: Object,
     mask: Mask,
     *,
     ledger: Ledger,
     machine: Machine,
     json: JsonRenderer,
 ) -> None:
-    """The wanted fields of the message."""
+    """Fill the requested fields."""
     message.parent = str(parent)
-    message.field_id = str(found.id)
+    message.field_id = str(field_object.id)
     if set(mask) - {"parent", "field_id"} or "kind" in mask:
-        field = read_dynamic_field(found, machine)
+        field = read_dynamic_field(field_object, machine)
         if field is not None:
             _render_parts(message, field)
             _render_child(message, field, mask, ledger, json)
-    if (wanted := mask.get("field_object")) is not None:
-        render_object(message.field_object, found, wanted, json)
+    if (object_mask := mask.get("field_object")) is not None:
+        render_object(message.field_object, field_object, object_mask, json)
     prune(message, mask)
 
 
@@ -86,5 +86,5 @@ def _render_child(
     if child is None:
         return
     message.value_type = str(child.type)
-    if (wanted := mask.get("child_object")) is not None:
-        render_object(message.child_object, child, wanted, json)
+    if (child_mask := mask.get("child_object")) is not None:
+        render_object(message.child_object, child, child_mask, json)

@@ -33,7 +33,7 @@ from nexus_tools.sui.types.execution_status import ExecutionFailure
 from nexus_tools.sui.types.object import Object
 
 Types = Mapping[Address, Object]
-"""Objects from which the types of changed objects are known."""
+"""Objects by ID, for the types of changed objects."""
 
 _VERSION = 2
 _INPUT_DOES_NOT_EXIST, _INPUT_EXISTS = 1, 2
@@ -61,7 +61,7 @@ def render_effects(
     types: Types,
     find_module: FindModule,
 ) -> None:
-    """The wanted fields; `encoded` are the BCS bytes of `effects`."""
+    """Fill the requested fields; `encoded` are the BCS bytes of `effects`."""
     if "bcs" in mask:
         render_bcs(message.bcs, "TransactionEffects", encoded)
     _render_head(message, effects, digest, mask)
@@ -73,12 +73,12 @@ def render_effects(
         render_gas_used(message.gas_used, effects.gas_used)
     gas_object, changes = mask.get("gas_object"), mask.get("changed_objects")
     if gas_object is not None and effects.gas_object_index is not None:
-        changed = effects.changed_objects[effects.gas_object_index]
-        _render_change(message.gas_object, *changed, effects, types=types, mask=gas_object)
+        row = effects.changed_objects[effects.gas_object_index]
+        _render_change(message.gas_object, *row, effects, types=types, mask=gas_object)
     if changes is not None:
-        for changed in effects.changed_objects:
+        for row in effects.changed_objects:
             target = message.changed_objects.add()
-            _render_change(target, *changed, effects, types=types, mask=changes)
+            _render_change(target, *row, effects, types=types, mask=changes)
     if "unchanged_consensus_objects" in mask:
         for object_id, unchanged in effects.unchanged_consensus_objects:
             target = message.unchanged_consensus_objects.add()
@@ -86,7 +86,7 @@ def render_effects(
 
 
 def render_gas_used(message: Message, gas: GasCostSummary) -> None:
-    """All fields, in MIST (`sui.rpc.v2.GasCostSummary`)."""
+    """Fill all fields, in MIST (`sui.rpc.v2.GasCostSummary`)."""
     message.computation_cost = gas.computation_cost
     message.storage_cost = gas.storage_cost
     message.storage_rebate = gas.storage_rebate

@@ -21,7 +21,7 @@ from nexus_tools.sui.types.system_state import (
     ValidatorSet,
 )
 
-# Names and values of `sui-protocol-config`; clients read them to keep within them.
+# Names and values of `sui-protocol-config`, which clients read to respect the limits.
 _ATTRIBUTES = {
     "max_arguments": limits.MAX_ARGUMENTS,
     "max_gas_payment_objects": limits.MAX_GAS_PAYMENT_OBJECTS,
@@ -120,7 +120,7 @@ _TABLES = (
 
 
 def render_epoch(message: Message, epoch: Epoch, mask: Mask) -> None:
-    """An epoch that has begun."""
+    """Fill the message of an epoch that has started."""
     message.epoch = epoch.number
     message.first_checkpoint = epoch.first_checkpoint
     render_time(message.start, epoch.start_ms)
@@ -152,7 +152,7 @@ def _render_protocol_config(message: Message, version: int) -> None:
 
 
 def _render_system_state(message: Message, state: SystemState) -> None:
-    """All of the state."""
+    """Fill all fields."""
     message.version = state.system_state_version
     _copy(message, state, _STATE)
     _render_validators(message.validators, state.validators)
@@ -168,7 +168,7 @@ def _render_system_state(message: Message, state: SystemState) -> None:
 
 
 def _copy(message: Message, value: object, names: Iterable[str]) -> None:
-    """Fields that have the same name and form in the message; what is None stays unset."""
+    """Copy fields with the same name and form. A value of None leaves the field unset."""
     for name in names:
         field = getattr(value, name)
         if field is not None:

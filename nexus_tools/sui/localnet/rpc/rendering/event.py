@@ -12,7 +12,7 @@ from nexus_tools.sui.types.event import EVENTS, Event
 def render_events(
     message: Message, executed: ExecutedTransaction, mask: Mask, json: JsonRenderer
 ) -> None:
-    """All events of a transaction; `render_positions` adds where they stand."""
+    """Fill all events of a transaction. `render_positions` adds their positions."""
     if "bcs" in mask or "digest" in mask:
         encoded = EVENTS.encode(executed.events)
         if "bcs" in mask:
@@ -25,7 +25,7 @@ def render_events(
 
 
 def render_positions(message: Message, executed: ExecutedTransaction, mask: Mask) -> None:
-    """Where the events of a transaction stand, if it is on the chain."""
+    """Add the positions of a transaction's events, if it is on the chain."""
     event_mask = mask.get("events")
     if event_mask is None:
         return
@@ -35,7 +35,7 @@ def render_positions(message: Message, executed: ExecutedTransaction, mask: Mask
 
 
 def render_event(message: Message, event: Event, mask: Mask, json: JsonRenderer) -> None:
-    """What the event says; `render_position` adds where it stands."""
+    """Fill the content of the event. `render_position` adds its position."""
     if "package_id" in mask:
         message.package_id = str(event.package)
     if "module" in mask:
@@ -51,18 +51,18 @@ def render_event(message: Message, event: Event, mask: Mask, json: JsonRenderer)
 
 
 def render_ledger_event(
-    message: Message, found: LedgerEvent, mask: Mask, json: JsonRenderer
+    message: Message, ledger_event: LedgerEvent, mask: Mask, json: JsonRenderer
 ) -> None:
-    """The wanted fields of an event of the chain, which stands by itself."""
-    render_event(message, found.event, mask, json)
-    render_position(message, found.position, found.transaction_digest, mask)
+    """Fill the requested fields of a single event of the chain."""
+    render_event(message, ledger_event.event, mask, json)
+    render_position(message, ledger_event.position, ledger_event.transaction_digest, mask)
     prune(message, mask)
 
 
 def render_position(
     message: Message, position: EventPosition, transaction: Digest, mask: Mask
 ) -> None:
-    """Where the event stands in the chain."""
+    """Fill the event's position in the chain."""
     if "checkpoint" in mask:
         message.checkpoint = position.checkpoint
     if "transaction_digest" in mask:

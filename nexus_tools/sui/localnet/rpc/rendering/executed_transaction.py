@@ -19,7 +19,7 @@ from nexus_tools.sui.types.object import MovePackage
 def render_executed(
     message: Message, executed: ExecutedTransaction, mask: Mask, node: Node, json: JsonRenderer
 ) -> None:
-    """The wanted fields of a transaction that is on the chain."""
+    """Fill the requested fields of a transaction on the chain."""
     if "checkpoint" in mask:
         message.checkpoint = executed.checkpoint
     if "timestamp" in mask:
@@ -30,38 +30,38 @@ def render_executed(
         for signature in executed.signatures:
             render_signature(message.signatures.add(), signature, signatures)
     render_outcome(message, executed, mask, node, json)
-    if (wanted := mask.get("events")) is not None and executed.events:
-        render_positions(message.events, executed, wanted)
+    if (events_mask := mask.get("events")) is not None and executed.events:
+        render_positions(message.events, executed, events_mask)
 
 
 def render_outcome(
     message: Message, executed: ExecutedTransaction, mask: Mask, node: Node, json: JsonRenderer
 ) -> None:
-    """What is known of a transaction whether it is on the chain or was only simulated."""
+    """Fill the requested fields that executed and simulated transactions have in common."""
     if "digest" in mask:
         message.digest = str(executed.digest)
-    if (wanted := mask.get("transaction")) is not None:
+    if (inner_mask := mask.get("transaction")) is not None:
         target = message.transaction
-        render_transaction(target, executed.data, executed.data_bytes, executed.digest, wanted)
-    if (wanted := mask.get("effects")) is not None:
-        _render_effects(message.effects, executed, wanted, node)
-    if (wanted := mask.get("events")) is not None and executed.events:
-        render_events(message.events, executed, wanted, json)
+        render_transaction(target, executed.data, executed.data_bytes, executed.digest, inner_mask)
+    if (inner_mask := mask.get("effects")) is not None:
+        _render_effects(message.effects, executed, inner_mask, node)
+    if (inner_mask := mask.get("events")) is not None and executed.events:
+        render_events(message.events, executed, inner_mask, json)
     if "balance_changes" in mask:
         for change in executed.balance_changes:
             _render_balance_change(message.balance_changes.add(), change)
-    if (wanted := mask.get("objects")) is not None:
-        _render_objects(message.objects, executed, wanted, json)
+    if (inner_mask := mask.get("objects")) is not None:
+        _render_objects(message.objects, executed, inner_mask, json)
     prune(message, mask)
 
 
 def module_finder(node: Node, executed: ExecutedTransaction) -> FindModule:
-    """Finds modules of the ledger, and of packages that the transaction itself publishes."""
+    """Return a function that finds modules of the ledger and of newly published packages."""
 
     def find(location: MoveLocation) -> bytes | None:
-        found = node.ledger.get(location.package)
-        written = (found, *executed.output_objects)
-        for package in (each.data for each in written if each is not None):
+        stored = node.ledger.get(location.package)
+        candidates = (stored, *executed.output_objects)
+        for package in (value.data for value in candidates if value is not None):
             if isinstance(package, MovePackage) and package.id == location.package:
                 return dict(package.modules).get(location.module)
         return None
@@ -72,8 +72,8 @@ def module_finder(node: Node, executed: ExecutedTransaction) -> FindModule:
 def _render_effects(
     message: Message, executed: ExecutedTransaction, mask: Mask, node: Node
 ) -> None:
-    types = {found.id: found for found in executed.input_objects}
-    types.update((found.id, found) for found in executed.output_objects)
+    types = {value.id: value for value in executed.input_objects}
+    types.update((value.id, value) for value in executed.output_objects)
     render_effects(
         message,
         executed.effects,
@@ -94,13 +94,13 @@ def _render_balance_change(message: Message, change: BalanceChange) -> None:
 def _render_objects(
     message: Message, executed: ExecutedTransaction, mask: Mask, json: JsonRenderer
 ) -> None:
-    """Every version of every object that went in or came out."""
+    """Fill every version of every input and output object."""
     object_mask = mask.get("objects")
     if object_mask is None:
         return
-    known = {
-        (found.id, found.version): found
-        for found in (*executed.input_objects, *executed.output_objects)
+    objects = {
+        (value.id, value.version): value
+        for value in (*executed.input_objects, *executed.output_objects)
     }
-    for _, found in sorted(known.items()):
-        render_object(message.objects.add(), found, object_mask, json)
+    for _, value in sorted(objects.items()):
+        render_object(message.objects.add(), value, object_mask, json)

@@ -1,6 +1,6 @@
-"""Why a transaction failed (`sui.rpc.v2.ExecutionError`).
+"""The reason why a transaction failed (`sui.rpc.v2.ExecutionError`).
 
-Numbers of errors are those of BCS plus one, as 0 means unknown in protobuf.
+Error numbers are those of BCS plus one, because 0 means unknown in protobuf.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from nexus_tools.sui.types.execution_status import (
 )
 
 FindModule = Callable[[MoveLocation], bytes | None]
-"""Gives the bytes of the module of a location."""
+"""A function that returns the bytes of a location's module, or None."""
 
 
 def render_failure(message: Message, failure: ExecutionFailure, find_module: FindModule) -> None:
-    """All fields; `description` is for people."""
+    """Fill all fields; `description` is for users."""
     error = failure.error
     message.kind = error.kind + 1
     message.description = describe(failure)

@@ -1,7 +1,7 @@
-"""Execution errors in the words of a node: `ExecutionError.description`.
+"""The text of execution errors as a node writes it: `ExecutionError.description`.
 
-A node writes `{error:?} in command {command}`, the Rust values as Rust shows them. Clients read
-these texts. Source: `sui-types/src/rpc_proto_conversions.rs` and `execution_status.rs`.
+A node writes `{error:?} in command {command}`, with Rust's debug format. Clients parse these texts.
+Source: `sui-types/src/rpc_proto_conversions.rs` and `execution_status.rs`.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 
 
 def describe(failure: ExecutionFailure) -> str:
-    """One sentence: what failed, and in which command."""
+    """Return the error and the command that failed as one sentence."""
     kind, data = failure.error.kind, failure.error.data
     show = _ERRORS.get(kind)
     text = _name(kind) if show is None else f"{_name(kind)}{show(data)}"
@@ -37,16 +37,16 @@ def _name(kind: IntEnum) -> str:
 
 
 def _fields(*names: str) -> Callable[[Iterable[Any]], str]:
-    """A struct of these fields, whose values come in the same order."""
+    """Return a function that formats values as a struct of these fields, in order."""
 
     def show(values: Iterable[Any]) -> str:
         pairs = zip(names, values, strict=True)
-        return f" {{ {', '.join(f'{name}: {_shown(value)}' for name, value in pairs)} }}"
+        return f" {{ {', '.join(f'{name}: {_debug_text(value)}' for name, value in pairs)} }}"
 
     return show
 
 
-def _shown(value: Any) -> str:
+def _debug_text(value: Any) -> str:
     if isinstance(value, str):
         return f'"{value.translate(_ESCAPES)}"'
     if isinstance(value, Address):

@@ -12,35 +12,35 @@ from nexus_tools.sui.types.object import MoveObject, Object
 PACKAGE_TYPE = "package"
 
 
-def type_name(found: Object) -> str:
-    """The type as the interface writes it; packages have one, too."""
-    return PACKAGE_TYPE if found.type is None else str(found.type)
+def type_name(value: Object) -> str:
+    """Return the type as the interface writes it. Packages also have one."""
+    return PACKAGE_TYPE if value.type is None else str(value.type)
 
 
-def render_object(message: Message, found: Object, mask: Mask, json: JsonRenderer) -> None:
-    """The wanted fields."""
+def render_object(message: Message, value: Object, mask: Mask, json: JsonRenderer) -> None:
+    """Fill the requested fields."""
     if "object_id" in mask:
-        message.object_id = str(found.id)
+        message.object_id = str(value.id)
     if "version" in mask:
-        message.version = found.version
+        message.version = value.version
     if "owner" in mask:
-        render_owner(message.owner, found.owner)
+        render_owner(message.owner, value.owner)
     if "object_type" in mask:
-        message.object_type = type_name(found)
+        message.object_type = type_name(value)
     if "previous_transaction" in mask:
-        message.previous_transaction = str(found.previous_transaction)
+        message.previous_transaction = str(value.previous_transaction)
     if "storage_rebate" in mask:
-        message.storage_rebate = found.storage_rebate
+        message.storage_rebate = value.storage_rebate
     if "digest" in mask or "bcs" in mask:
-        _render_bytes(message, found, mask)
-    if isinstance(found.data, MoveObject):
-        _render_move_object(message, found, found.data, mask, json)
+        _render_bytes(message, value, mask)
+    if isinstance(value.data, MoveObject):
+        _render_move_object(message, value, value.data, mask, json)
     elif (package_mask := mask.get("package")) is not None:
-        render_package(message.package, found.data, package_mask)
+        render_package(message.package, value.data, package_mask)
 
 
-def _render_bytes(message: Message, found: Object, mask: Mask) -> None:
-    encoded = found.encode()
+def _render_bytes(message: Message, value: Object, mask: Mask) -> None:
+    encoded = value.encode()
     if "digest" in mask:
         message.digest = str(object_digest(encoded))
     if "bcs" in mask:
@@ -48,13 +48,13 @@ def _render_bytes(message: Message, found: Object, mask: Mask) -> None:
 
 
 def _render_move_object(
-    message: Message, found: Object, data: MoveObject, mask: Mask, json: JsonRenderer
+    message: Message, value: Object, data: MoveObject, mask: Mask, json: JsonRenderer
 ) -> None:
     if "has_public_transfer" in mask:
         message.has_public_transfer = data.has_public_transfer
     if "contents" in mask:
         render_bcs(message.contents, str(data.type), data.contents)
     if "balance" in mask and is_coin(data.type):
-        message.balance = coin_balance(found)
+        message.balance = coin_balance(value)
     if "json" in mask:
         json.render(data.type, data.contents, lambda: message.json)

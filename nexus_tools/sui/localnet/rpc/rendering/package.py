@@ -1,4 +1,4 @@
-"""Packages, and what their modules offer: functions and datatypes (`sui.rpc.v2.Package`)."""
+"""Packages with the functions and datatypes of their modules (`sui.rpc.v2.Package`)."""
 
 from nexus_tools.sui.bytecode import Ability, Visibility, original_id
 from nexus_tools.sui.localnet.rpc.interface import Mask
@@ -28,14 +28,14 @@ _PRIMITIVES = {
     Primitive.U64: 6,
     Primitive.U128: 7,
     Primitive.U256: 8,
-    Primitive.SIGNER: 0,  # has no number: unknown
+    Primitive.SIGNER: 0,  # unknown, because it does not have a number
 }
 _VECTOR, _DATATYPE, _TYPE_PARAMETER = 9, 10, 11
 _ABILITIES = {Ability.COPY: 1, Ability.DROP: 2, Ability.STORE: 3, Ability.KEY: 4}
 
 
 def render_package(message: Message, package: MovePackage, mask: Mask) -> None:
-    """The wanted fields; of modules, name and bytes."""
+    """Fill the requested fields; modules get only names and bytes."""
     message.storage_id = str(package.id)
     message.original_id = str(original_id(package))
     message.version = package.version
@@ -70,7 +70,7 @@ def _render_linkage(message: Message, package: MovePackage) -> None:
 
 
 def render_module(message: Message, module: LoadedModule) -> None:
-    """The datatypes and functions of a module; private ones, too."""
+    """Fill the datatypes and functions of a module, including private ones."""
     for datatype in module.datatypes():
         render_datatype(message.datatypes.add(), datatype)
     for function in module.functions():
@@ -78,7 +78,7 @@ def render_module(message: Message, module: LoadedModule) -> None:
 
 
 def render_function(message: Message, function: Function) -> None:
-    """Name, visibility and signature."""
+    """Fill name, visibility and signature."""
     message.name = function.name
     message.visibility = _VISIBILITIES[function.visibility]
     message.is_entry = function.is_entry
@@ -91,7 +91,7 @@ def render_function(message: Message, function: Function) -> None:
 
 
 def render_datatype(message: Message, datatype: Datatype) -> None:
-    """Name, abilities and fields."""
+    """Fill name, abilities and fields."""
     message.type_name = str(datatype.tag)
     message.defining_id = str(datatype.tag.address)
     message.module = datatype.tag.module
@@ -115,16 +115,16 @@ def _render_fields(messages: Message, fields: tuple[tuple[str, Type], ...]) -> N
         _render_type(messages.add(name=name, position=position).type, declared)
 
 
-# --- Types as they are declared
+# --- Declared types
 
 
 def _ability_numbers(abilities: Ability) -> list[int]:
-    """The abilities as the interface numbers them."""
+    """Return the interface's numbers of the abilities."""
     return [number for ability, number in _ABILITIES.items() if ability in abilities]
 
 
 def _render_signature_type(message: Message, declared: Type) -> None:
-    """A parameter or a result: a type, perhaps behind a reference."""
+    """Fill a parameter or result type, which may be a reference."""
     if isinstance(declared, ReferenceType):
         message.reference = _MUTABLE if declared.mutable else _IMMUTABLE
         declared = declared.target
@@ -132,7 +132,7 @@ def _render_signature_type(message: Message, declared: Type) -> None:
 
 
 def _render_type(message: Message, declared: Type) -> None:
-    """A type (`sui.rpc.v2.OpenSignatureBody`)."""
+    """Fill a type (`sui.rpc.v2.OpenSignatureBody`)."""
     if isinstance(declared, Primitive):
         message.type = _PRIMITIVES[declared]
     elif isinstance(declared, TypeParameter):

@@ -1,4 +1,4 @@
-"""Transactions of the network itself, as they are on this chain (`sui.rpc.v2.TransactionKind`)."""
+"""System transactions of this chain (`sui.rpc.v2.TransactionKind`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,18 +20,20 @@ _STEP_CHANGE_EPOCH = 1
 
 
 def render_system_kind(message: Message, kind: TransactionKind) -> None:
-    """The kind, with what is in it."""
+    """Fill the kind and its content."""
     number, field, render = _KINDS[type(kind)]
     message.kind = number
     render(getattr(message, field), kind)
 
 
 def _render_genesis(message: Message, genesis: Genesis) -> None:
-    for made in genesis.objects:
-        target = message.objects.add(object_id=str(made.data.id), version=made.data.version)
-        render_owner(target.owner, made.owner)
-        if isinstance(made.data, MoveObject):
-            target.object_type = str(made.data.type)
+    for genesis_object in genesis.objects:
+        target = message.objects.add(
+            object_id=str(genesis_object.data.id), version=genesis_object.data.version
+        )
+        render_owner(target.owner, genesis_object.owner)
+        if isinstance(genesis_object.data, MoveObject):
+            target.object_type = str(genesis_object.data.type)
 
 
 def _render_prologue(message: Message, prologue: ConsensusCommitPrologueV4) -> None:
@@ -53,7 +55,7 @@ def _render_randomness(message: Message, update: RandomnessStateUpdate) -> None:
 
 def _render_end_of_epoch(message: Message, transaction: EndOfEpoch) -> None:
     for step in transaction.steps:
-        assert isinstance(step, ChangeEpoch)  # others are not executed
+        assert isinstance(step, ChangeEpoch)  # the only kind that is executed
         target = message.transactions.add(kind=_STEP_CHANGE_EPOCH)
         _render_change(target.change_epoch, step)
 

@@ -52,7 +52,7 @@ _VERSION = 1
 def render_transaction(
     message: Message, data: TransactionData, encoded: bytes, digest: Digest, mask: Mask
 ) -> None:
-    """The wanted fields; `encoded` are the BCS bytes of `data`."""
+    """Fill the requested fields; `encoded` are the BCS bytes of `data`."""
     if "bcs" in mask:
         render_bcs(message.bcs, "TransactionData", encoded)
     message.digest = str(digest)
@@ -68,10 +68,8 @@ def render_transaction(
 
 def _render_kind(message: Message, kind: TransactionKind) -> None:
     if isinstance(kind, ProgrammableTransaction | ProgrammableSystemTransaction):
-        of_the_system = isinstance(kind, ProgrammableSystemTransaction)
-        message.kind = (
-            PROGRAMMABLE_SYSTEM_TRANSACTION if of_the_system else PROGRAMMABLE_TRANSACTION
-        )
+        is_system = isinstance(kind, ProgrammableSystemTransaction)
+        message.kind = PROGRAMMABLE_SYSTEM_TRANSACTION if is_system else PROGRAMMABLE_TRANSACTION
         message.programmable_transaction.SetInParent()
         for value in kind.inputs:
             _render_input(message.programmable_transaction.inputs.add(), value)
@@ -119,7 +117,7 @@ def _render_expiration(message: Message, expiration: Expiration) -> None:
 
 
 def _render_input(message: Message, value: Input) -> None:
-    """All fields."""
+    """Fill all fields."""
     _INPUTS[type(value)](message, value)
 
 
@@ -171,7 +169,7 @@ _INPUTS: dict[type[Input], Callable[[Message, Any], None]] = {
 
 
 def render_argument(message: Message, argument: Argument) -> None:
-    """All fields."""
+    """Fill all fields."""
     if isinstance(argument, GasCoin):
         message.kind = ArgumentKind.GAS
     elif isinstance(argument, InputArgument):
@@ -185,7 +183,7 @@ def render_argument(message: Message, argument: Argument) -> None:
 
 
 def _render_command(message: Message, command: Command) -> None:
-    """All fields."""
+    """Fill all fields."""
     _COMMANDS[type(command)](message, command)
 
 
@@ -224,7 +222,7 @@ def _render_publish(message: Message, command: Publish) -> None:
 
 
 def _render_make_vector(message: Message, command: MakeMoveVec) -> None:
-    message.make_move_vector.SetInParent()  # without type and elements it is still there
+    message.make_move_vector.SetInParent()  # it is present even without type and elements
     if command.element_type is not None:
         message.make_move_vector.element_type = str(command.element_type)
     _render_arguments(message.make_move_vector.elements, command.elements)

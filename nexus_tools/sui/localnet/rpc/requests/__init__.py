@@ -1,4 +1,4 @@
-"""From the messages of clients to values; what is missing or malformed is refused by its name."""
+"""The parsing of client messages into values. Errors name the missing or invalid field."""
 
 from nexus_tools.sui.localnet.rpc.requests.cursor import Cursor, successor
 from nexus_tools.sui.localnet.rpc.requests.fields import (

@@ -1,7 +1,7 @@
-"""Cursors: places in the history of the chain, opaque to clients.
+"""Cursors: positions in the history of the chain, opaque to clients.
 
-Places of events, transactions and checkpoints compare in the order of the chain; a transaction's is
-that of its first event, a checkpoint's that of its first transaction.
+Positions of events, transactions and checkpoints compare in the order of the chain. The position of
+a transaction is that of its first event, and of a checkpoint that of its first transaction.
 """
 
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from nexus_tools.sui.localnet.ledger import EventPosition
 from nexus_tools.sui.localnet.rpc.interface import invalid
 
 _NUMBER_BYTES = 8
-_LARGEST = 2**62  # no chain gets there, and what comes behind it still fits
+_LARGEST = 2**62  # beyond any chain, and the next number still fits in 64 bits
 
 
 class Cursor(Struct, frozen=True):
-    """An item, or, if it is a boundary, the gap before the item at `position`.
+    """An item or, if it is a boundary, the gap before the item at `position`.
 
-    `stream` says what kind of items: `events`, `transactions` or `checkpoints`.
+    `stream` is the kind of items: `events`, `transactions` or `checkpoints`.
     """
 
     stream: str
@@ -26,9 +26,9 @@ class Cursor(Struct, frozen=True):
     is_boundary: bool
 
     def encode(self) -> bytes:
-        """The bytes that a client keeps.
+        """Return the bytes for the client.
 
-        That is `e`, `t` or `c` for the item itself, `E`, `T` or `C` for the gap before it, and the
+        They are `e`, `t` or `c` for the item itself, `E`, `T` or `C` for the gap before it, and the
         three numbers in eight bytes each.
         """
         kind = self.stream[0].upper() if self.is_boundary else self.stream[0]
@@ -36,25 +36,29 @@ class Cursor(Struct, frozen=True):
 
     @classmethod
     def decode(cls, stream: str, data: bytes, name: str) -> "Cursor":
-        """Read a cursor of a stream. Raises `RpcError`, which calls it `name`."""
+        """Parse a cursor of a stream; errors call it `name`.
+
+        Raises:
+            RpcError: the cursor is invalid or of another stream.
+        """
         kind = data[:1].decode("latin-1")
         if kind.lower() != stream[0] or len(data) != 1 + 3 * _NUMBER_BYTES:
-            raise invalid(f"invalid {name}: it is no cursor of {stream}")
+            raise invalid(f"invalid {name}: it is not a cursor of {stream}")
         numbers = [
             int.from_bytes(data[start : start + _NUMBER_BYTES], "big")
             for start in range(1, len(data), _NUMBER_BYTES)
         ]
         if max(numbers) > _LARGEST:
-            raise invalid(f"invalid {name}: it is no cursor of {stream}")
+            raise invalid(f"invalid {name}: it is not a cursor of {stream}")
         return cls(stream, EventPosition(*numbers), kind.isupper())
 
     def first_after(self) -> EventPosition:
-        """The first place behind this cursor."""
+        """Return the first position after this cursor."""
         return self.position if self.is_boundary else successor(self.stream, self.position)
 
 
 def successor(stream: str, position: EventPosition) -> EventPosition:
-    """The place behind an item."""
+    """Return the position after an item."""
     checkpoint, transaction, event = position
     if stream == "events":
         return EventPosition(checkpoint, transaction, event + 1)

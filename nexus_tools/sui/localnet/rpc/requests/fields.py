@@ -1,4 +1,7 @@
-"""Fields of requests as values: what is missing or malformed is refused with the field's name."""
+"""The parsing of request fields. Errors name the missing or invalid field.
+
+Functions raise `RpcError` (INVALID_ARGUMENT).
+"""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,7 +17,11 @@ T = TypeVar("T")
 
 
 def parsed(name: str, text: str, parse: Callable[[str], T]) -> T:
-    """A text as a value. Raises `RpcError` (INVALID_ARGUMENT)."""
+    """Parse a string field.
+
+    Raises:
+        RpcError: INVALID_ARGUMENT.
+    """
     try:
         return parse(text)
     except ValidationError as error:
@@ -22,24 +29,40 @@ def parsed(name: str, text: str, parse: Callable[[str], T]) -> T:
 
 
 def required(request: Message, name: str) -> str:
-    """A text field that has to be there. Raises `RpcError`."""
+    """Return a required string field.
+
+    Raises:
+        RpcError: the field is missing.
+    """
     if not request.HasField(name):
         raise missing(name)
     return str(getattr(request, name))
 
 
 def address(request: Message, name: str) -> Address:
-    """An address that has to be there; it need not be padded. Raises `RpcError`."""
+    """Return a required address, which need not be padded.
+
+    Raises:
+        RpcError: the field is missing or invalid.
+    """
     return parsed(name, required(request, name), Address.parse)
 
 
 def digest(request: Message, name: str) -> Digest:
-    """A digest that has to be there. Raises `RpcError`."""
+    """Return a required digest.
+
+    Raises:
+        RpcError: the field is missing or invalid.
+    """
     return parsed(name, required(request, name), Digest.parse)
 
 
 def struct_tag(request: Message, name: str) -> StructTag | None:
-    """A type, if it is there. Raises `RpcError`."""
+    """Return an optional struct type, or None.
+
+    Raises:
+        RpcError: the field is invalid.
+    """
     return (
         parsed(name, getattr(request, name), parse_struct_tag) if request.HasField(name) else None
     )

@@ -1,6 +1,6 @@
-"""Filters of events and of transactions, as clients send them.
+"""Filters of events and transactions in requests.
 
-Both are a choice of terms, each of which is of literals that all have to hold
+Both are a disjunction of terms, and each term is a conjunction of literals
 (`sui.rpc.v2.{EventFilter,TransactionFilter}`).
 """
 
@@ -37,7 +37,11 @@ Predicate = Callable[[ExecutedTransaction], bool]
 
 
 def parse_event_filter(request: Message) -> EventFilter | None:
-    """The filter of a request; None if it has none. Raises `RpcError`."""
+    """Return the filter of a request, or None.
+
+    Raises:
+        RpcError: the filter is invalid.
+    """
     if not request.HasField("filter"):
         return None
     _check_size(request.filter)
@@ -50,7 +54,11 @@ def _event_literal(literal: Message) -> EventLiteral:
 
 
 def parse_transaction_filter(request: Message) -> Predicate | None:
-    """The filter of a request; None if it has none. Raises `RpcError`."""
+    """Return the filter of a request as a function, or None.
+
+    Raises:
+        RpcError: the filter is invalid.
+    """
     if not request.HasField("filter"):
         return None
     _check_size(request.filter)
@@ -63,21 +71,21 @@ def _literal(literal: Message) -> Predicate:
     return (lambda executed: not holds(executed)) if literal.negated else holds
 
 
-def _check_size(found: Message) -> None:
+def _check_size(message: Message) -> None:
     """Refuse a filter without terms, or with too many literals."""
-    if not found.terms:
+    if not message.terms:
         raise invalid("invalid filter.terms: at least one filter term is required")
-    count = sum(len(term.literals) for term in found.terms)
+    count = sum(len(term.literals) for term in message.terms)
     if count > MAX_LITERALS:
         raise invalid(f"filter contains {count} literals; at most {MAX_LITERALS} are allowed")
 
 
-def _predicate(literal: Message, known: Mapping[str, Callable[[Message], T]]) -> T:
-    """What one literal asks for."""
+def _predicate(literal: Message, parsers: Mapping[str, Callable[[Message], T]]) -> T:
+    """Return the predicate of a literal."""
     name = literal.WhichOneof("predicate")
     if name is None:
         raise invalid("invalid filter.terms.literals: predicate variant is required")
-    parse = known.get(name)
+    parse = parsers.get(name)
     if parse is None:
         raise RpcError(Code.UNIMPLEMENTED, f"this local network does not filter by {name}")
     return parse(getattr(literal, name))
@@ -86,32 +94,36 @@ def _predicate(literal: Message, known: Mapping[str, Callable[[Message], T]]) ->
 # --- Events
 
 
-def _sent_by(found: Message) -> SentBy:
-    return SentBy(address(found, "address"))
+def _sent_by(message: Message) -> SentBy:
+    return SentBy(address(message, "address"))
 
 
-def _emit_module(found: Message) -> EmittedBy:
-    package, *module = _path_of(required(found, "module"), "emit_module", 2)
+def _emit_module(message: Message) -> EmittedBy:
+    package, *module = _path_of(required(message, "module"), "emit_module", 2)
     return EmittedBy(parsed("emit_module", package, Address.parse), *module)
 
 
-def _event_type(found: Message) -> HasType:
-    text = required(found, "event_type")
+def _event_type(message: Message) -> HasType:
+    text = required(message, "event_type")
     if "<" in text:
         tag = parsed("event_type", text, parse_struct_tag)
         return HasType(tag.address, tag.module, tag.name, tag.type_params)
     package, *names = _path_of(text, "event_type", 3)
-    # `0x2::coin` is any event of a type of that module, `0x2::coin::CoinCreated` with any type
-    # arguments; with `<...>` it is of that very type.
+    # `0x2::coin` matches events of all types of that module, and `0x2::coin::CoinCreated` matches
+    # any type arguments. With `<...>` only that exact type matches.
     module, name = (*names, None, None)[:2]
     return HasType(parsed("event_type", package, Address.parse), module, name)
 
 
 def _path_of(text: str, name: str, longest: int) -> list[str]:
-    """The parts of a path such as `package::module`. Raises `RpcError`."""
+    """Split a path such as `package::module`.
+
+    Raises:
+        RpcError: the number of parts is wrong, or a part is empty.
+    """
     parts = text.split("::")
     if len(parts) > longest or not all(parts):
-        raise invalid(f"invalid {name}: {text[:200]!r} has not 1 to {longest} parts")
+        raise invalid(f"invalid {name}: expected 1 to {longest} parts, got {text[:200]!r}")
     return parts
 
 
@@ -125,29 +137,29 @@ _EVENT_PREDICATES: dict[str, Callable[[Message], EventPredicate]] = {
 # --- Transactions
 
 
-def _sender(found: Message) -> Predicate:
-    sender = address(found, "address")
+def _sender(message: Message) -> Predicate:
+    sender = address(message, "address")
     return lambda executed: executed.data.sender == sender
 
 
-def _affected_address(found: Message) -> Predicate:
-    wanted = address(found, "address")
+def _affected_address(message: Message) -> Predicate:
+    affected = address(message, "address")
 
     def holds(executed: ExecutedTransaction) -> bool:
-        if wanted in (executed.data.sender, executed.data.gas.owner):
+        if affected in (executed.data.sender, executed.data.gas.owner):
             return True
-        if any(_owning_address(owner) == wanted for owner in _owners(executed)):
+        if any(_owning_address(owner) == affected for owner in _owners(executed)):
             return True
         changes = (change.output for _, change in executed.effects.changed_objects)
         return any(
-            isinstance(write, AccumulatorWrite) and write.address == wanted for write in changes
+            isinstance(write, AccumulatorWrite) and write.address == affected for write in changes
         )
 
     return holds
 
 
 def _owners(executed: ExecutedTransaction) -> list[Owner]:
-    """Owners of changed objects, before and after."""
+    """Return the owners of changed objects, before and after."""
     owners: list[Owner] = []
     for _, change in executed.effects.changed_objects:
         if isinstance(change.input, InputState):
@@ -161,16 +173,16 @@ def _owning_address(owner: Owner) -> Address | None:
     return owner.address if isinstance(owner, AddressOwner | ConsensusAddressOwner) else None
 
 
-def _affected_object(found: Message) -> Predicate:
-    wanted = address(found, "object_id")
+def _affected_object(message: Message) -> Predicate:
+    affected = address(message, "object_id")
     return lambda executed: any(
-        changed == wanted for changed, _ in executed.effects.changed_objects
+        object_id == affected for object_id, _ in executed.effects.changed_objects
     )
 
 
-def _move_call(found: Message) -> Predicate:
-    package, *names = _path_of(required(found, "function"), "move_call", 3)
-    wanted = (parsed("move_call", package, Address.parse), *names)
+def _move_call(message: Message) -> Predicate:
+    package, *names = _path_of(required(message, "function"), "move_call", 3)
+    called = (parsed("move_call", package, Address.parse), *names)
 
     def holds(executed: ExecutedTransaction) -> bool:
         kind = executed.data.kind
@@ -178,15 +190,15 @@ def _move_call(found: Message) -> Predicate:
         commands = kind.commands if isinstance(kind, programmable) else ()
         calls = (command for command in commands if isinstance(command, MoveCall))
         return any(
-            (call.package, call.module, call.function)[: len(wanted)] == wanted for call in calls
+            (call.package, call.module, call.function)[: len(called)] == called for call in calls
         )
 
     return holds
 
 
 def _any_event(name: str) -> Callable[[Message], Predicate]:
-    def parse(found: Message) -> Predicate:
-        predicate = _EVENT_PREDICATES[name](found)
+    def parse(message: Message) -> Predicate:
+        predicate = _EVENT_PREDICATES[name](message)
         return lambda executed: any(predicate.matches(event) for event in executed.events)
 
     return parse

@@ -1,7 +1,7 @@
-"""Pages: how many items a list call returns at once, and the token with which the next goes on.
+"""Pages of list calls: their size, and the token of the next page.
 
-A token is opaque to clients. It holds the place to go on from, behind a hash of that and of what
-was asked, so that a token of another question is refused, and one that was made up.
+A token is opaque to clients. It contains the position after which the page starts, prefixed with a
+hash of the position and the query. So tokens of other queries and forged tokens are refused.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,19 @@ _HASH_BYTES = 8
 
 
 def page_size(request: Message, largest: int = MAX_PAGE_SIZE) -> int:
-    """The wanted size of a page, from 1 to `largest`; 50 if the request names none."""
+    """Return the requested page size, from 1 to `largest`, or the default of 50."""
     if not request.HasField("page_size"):
         return min(DEFAULT_PAGE_SIZE, largest)
     return max(1, min(int(request.page_size), largest))
 
 
 def place_of(request: Message, question: Sequence[str]) -> bytes | None:
-    """Where the page begins: behind this place; None for the first page.
+    """Return the position after which the page starts, or None for the first page.
 
-    `question` is what the list is of. Raises `RpcError` for a token of another question.
+    `question` identifies the query.
+
+    Raises:
+        RpcError: the token belongs to another query.
     """
     if not request.HasField("page_token"):
         return None
@@ -37,6 +40,6 @@ def place_of(request: Message, question: Sequence[str]) -> bytes | None:
 
 
 def token_for(place: bytes, question: Sequence[str]) -> bytes:
-    """The token of the page that begins behind `place`."""
-    asked = "\0".join(question).encode()
-    return blake2b256(asked, b"\0", place)[:_HASH_BYTES] + place
+    """Return the token of the page that starts after `place`."""
+    query = "\0".join(question).encode()
+    return blake2b256(query, b"\0", place)[:_HASH_BYTES] + place

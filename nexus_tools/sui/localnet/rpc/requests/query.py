@@ -1,4 +1,4 @@
-"""Queries over history: which part of the chain, in which order, how much, and how it ended.
+"""Queries of the history: range, order, limit, and the reason for the end.
 
 Source: `QueryOptions`, `Watermark` and `QueryEnd` of `sui.rpc.v2`, and
 `sui-rpc-api/src/ledger_history/{query_options,watermark}.rs`.
@@ -19,7 +19,7 @@ _ASCENDING, _DESCENDING = 0, 1
 
 
 class End(IntEnum):
-    """Why a query ended (`QueryEndReason`)."""
+    """The reason why a query ended (`QueryEndReason`)."""
 
     ITEM_LIMIT = 1
     SCAN_LIMIT = 2
@@ -29,7 +29,7 @@ class End(IntEnum):
 
 
 class Query(Struct, frozen=True):
-    """The places from `start` up to, but without, `end`, and what it means to have seen them."""
+    """The range from `start` up to, but excluding, `end`, and the reason when it is exhausted."""
 
     stream: str
     start: EventPosition
@@ -40,7 +40,11 @@ class Query(Struct, frozen=True):
 
     @classmethod
     def parse(cls, stream: str, request: Message, latest: int) -> "Query":
-        """Read the options of a request; `latest` is the newest checkpoint. Raises `RpcError`."""
+        """Parse the options of a request; `latest` is the latest checkpoint.
+
+        Raises:
+            RpcError: an option is invalid.
+        """
         options = request.options
         if options.ordering not in (_ASCENDING, _DESCENDING):
             raise invalid("invalid options.ordering")
@@ -59,14 +63,14 @@ class Query(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to look at."""
+        """Whether the range is empty."""
         return self.start >= self.end
 
     @property
     def entry(self) -> int:
-        """The checkpoint in which the scan begins.
+        """The checkpoint in which the scan starts.
 
-        From checkpoint 3 up to, but without, 7 that is 3 in ascending and 6 in descending order. If
+        From checkpoint 3 up to, but excluding, 7 it is 3 in ascending and 6 in descending order. If
         the end is the third transaction of 7, it is 7.
         """
         if not self.descending:
@@ -76,10 +80,10 @@ class Query(Struct, frozen=True):
 
     @property
     def checkpoints(self) -> range:
-        """The checkpoints to look at, in order."""
+        """The checkpoints to scan, in order."""
         last = self.end.checkpoint + bool(self.end.transaction or self.end.event)
-        found = range(self.start.checkpoint, last)
-        return found[::-1] if self.descending else found
+        numbers = range(self.start.checkpoint, last)
+        return numbers[::-1] if self.descending else numbers
 
     def __contains__(self, position: EventPosition) -> bool:
         return self.start <= position < self.end
@@ -87,10 +91,10 @@ class Query(Struct, frozen=True):
     # --- Watermarks
 
     def mark_item(self, watermark: Message, position: EventPosition) -> None:
-        """Progress with an item: only checkpoints before its own are fully covered.
+        """Set the progress of an item. Only checkpoints before its own are completely covered.
 
-        An event of checkpoint 5 says that 4 is covered, in descending order 6. A checkpoint itself
-        is an item that covers its own.
+        An event of checkpoint 5 shows that 4 is covered, or 6 in descending order. An item that is
+        a checkpoint covers itself.
         """
         watermark.cursor = Cursor(self.stream, position, is_boundary=False).encode()
         step = 0 if self.stream == "checkpoints" else 1
@@ -98,14 +102,14 @@ class Query(Struct, frozen=True):
         self._mark_covered(watermark, covered)
 
     def mark_frontier(self, watermark: Message, next_checkpoint: int) -> None:
-        """Progress without an item: all before `next_checkpoint`, in the order, is covered."""
+        """Set the progress without an item: all before `next_checkpoint`, in order, is covered."""
         gap = next_checkpoint + 1 if self.descending else next_checkpoint
         place = EventPosition(gap)
         watermark.cursor = Cursor(self.stream, place, is_boundary=True).encode()
         self._mark_covered(watermark, gap if self.descending else gap - 1)
 
     def mark_end(self, watermark: Message, covered: int | None) -> None:
-        """The whole range is seen; `covered` is what the items before have shown to be covered."""
+        """Set the progress of a complete range; its items have shown `covered` as covered."""
         place = self.start if self.descending else max(self.start, self.end)
         watermark.cursor = Cursor(self.stream, place, is_boundary=True).encode()
         if self.exhaustion is End.CURSOR_BOUND:
@@ -116,23 +120,23 @@ class Query(Struct, frozen=True):
             self._mark_covered(watermark, last)
 
     def _mark_covered(self, watermark: Message, checkpoint: int) -> None:
-        # What lies before the scan is not covered by it: an event of 3, the first checkpoint, says
-        # nothing of 2.
-        reached = checkpoint <= self.entry if self.descending else checkpoint >= self.entry
-        if reached and checkpoint >= 0:
+        # The scan does not cover checkpoints before its start: an event of 3, the first checkpoint,
+        # does not show that 2 is covered.
+        is_in_scan = checkpoint <= self.entry if self.descending else checkpoint >= self.entry
+        if is_in_scan and checkpoint >= 0:
             watermark.checkpoint = checkpoint
 
 
 def _within_checkpoints(query: Query, request: Message) -> Query:
     first = request.start_checkpoint if request.HasField("start_checkpoint") else None
-    behind = request.end_checkpoint if request.HasField("end_checkpoint") else None
-    if first is not None and behind is not None and first > behind:
+    end = request.end_checkpoint if request.HasField("end_checkpoint") else None
+    if first is not None and end is not None and first > end:
         raise invalid("start_checkpoint is greater than end_checkpoint")
     if first is not None:
         query = replace(query, start=EventPosition(first))
-    if behind is not None and behind < query.end.checkpoint:
+    if end is not None and end < query.end.checkpoint:
         reason = query.exhaustion if query.descending else End.CHECKPOINT_BOUND
-        query = replace(query, end=EventPosition(behind), exhaustion=reason)
+        query = replace(query, end=EventPosition(end), exhaustion=reason)
     return query
 
 

@@ -1,4 +1,4 @@
-"""Signatures as clients send them: their bytes, or a message with every part of them."""
+"""Signatures in requests: as bytes, or as a message with all their parts."""
 
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
 from nexus_tools.sui.errors import NotAllowedError
@@ -17,7 +17,11 @@ _PASSKEY = record((byte_vector, string, byte_vector))
 
 
 def serialized_signature(message: Message) -> bytes:
-    """A signature's flag and what belongs to it. Raises `RpcError` (INVALID_ARGUMENT)."""
+    """Return a signature with its flag.
+
+    Raises:
+        RpcError: INVALID_ARGUMENT.
+    """
     try:
         data = _serialized(message)
         UserSignature.parse(data)
@@ -36,11 +40,11 @@ def _serialized(message: Message) -> bytes:
         return _passkey(message.passkey)
     if part == "multisig":
         return _multisig(message.multisig)
-    raise invalid("invalid signature: it has neither bcs nor simple, multisig or passkey")
+    raise invalid("invalid signature: expected bcs, simple, multisig or passkey")
 
 
 def _from_bytes(data: bytes) -> bytes:
-    """The signature itself, or its BCS form, which has its length in front."""
+    """Return the signature, which may be BCS-encoded with its length first."""
     try:
         UserSignature.parse(data)
     except NotAllowedError as error:
@@ -66,8 +70,8 @@ def _passkey(message: Message) -> bytes:
 
 def _multisig(message: Message) -> bytes:
     committee = message.committee
-    members = tuple(_member(each) for each in committee.members)
-    signatures = tuple(_member_signature(each) for each in message.signatures)
+    members = tuple(_member(entry) for entry in committee.members)
+    signatures = tuple(_member_signature(entry) for entry in message.signatures)
     public_key = MultiSigPublicKey(members, committee.threshold)
     return MultiSig(signatures, message.bitmap, public_key).encode()
 
@@ -88,4 +92,4 @@ def _scheme(message: Message) -> SignatureScheme:
     try:
         return SignatureScheme(message.scheme)
     except ValueError:
-        raise invalid(f"invalid signature: there is no scheme {message.scheme}") from None
+        raise invalid(f"invalid signature: the scheme {message.scheme} does not exist") from None

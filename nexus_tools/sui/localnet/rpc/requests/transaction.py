@@ -1,7 +1,7 @@
-"""Transactions as clients send them: BCS bytes, or a message with every part of them.
+"""Transactions in requests: as BCS bytes, or as a message with all their parts.
 
-Here a message has to say everything but payment, price and budget. What else clients leave out is
-worked out in `rpc/resolution`.
+A message must be complete here, except for payment, price and budget. `rpc/resolution` fills in
+other missing parts.
 """
 
 from collections.abc import Callable, Iterable
@@ -58,7 +58,11 @@ _MAX_U64 = 2**64 - 1
 
 
 def parse_transaction(message: Message, reference_gas_price: int) -> TransactionData:
-    """The transaction of a request. Raises `RpcError` (INVALID_ARGUMENT)."""
+    """Return the transaction of a request.
+
+    Raises:
+        RpcError: INVALID_ARGUMENT.
+    """
     if message.HasField("bcs"):
         try:
             return TRANSACTION_DATA.decode(message.bcs.value)
@@ -77,7 +81,11 @@ def parse_transaction(message: Message, reference_gas_price: int) -> Transaction
 
 
 def programmable_message(message: Message) -> Message:
-    """The programmable transaction in a transaction. Raises `RpcError`."""
+    """Return the programmable transaction in a transaction message.
+
+    Raises:
+        RpcError: the transaction is of another kind.
+    """
     if message.kind.WhichOneof("data") != "programmable_transaction":
         raise invalid("missing transaction.kind.programmable_transaction")
     return message.kind.programmable_transaction
@@ -101,7 +109,11 @@ def _reference(message: Message) -> ObjectReference:
 
 
 def parse_expiration(message: Message) -> Expiration:
-    """Until when a transaction is valid; any time if that is missing. Raises `RpcError`."""
+    """Return the expiration of a transaction; by default it never expires.
+
+    Raises:
+        RpcError: the expiration is invalid.
+    """
     if message.kind == ExpirationKind.EPOCH:
         return EpochExpiration(message.epoch)
     if message.kind == ExpirationKind.VALID_DURING:
@@ -110,7 +122,7 @@ def parse_expiration(message: Message) -> Expiration:
         return Validity(*_window(message), _allowed_proposers(message))
     if message.kind in (0, ExpirationKind.NONE):
         return NoExpiration()
-    raise invalid("invalid expiration: its kind is not known")
+    raise invalid("invalid expiration: unknown kind")
 
 
 def _window(message: Message) -> tuple[int | None, int | None, int | None, int | None, Digest, int]:
@@ -136,7 +148,7 @@ def _milliseconds(message: Message, name: str) -> int | None:
     time = getattr(message, name)
     milliseconds = int(time.seconds) * 1000 + int(time.nanos) // 1_000_000
     if not 0 <= milliseconds <= _MAX_U64:
-        raise invalid(f"invalid {name}: it is out of range")
+        raise invalid(f"invalid {name}: the time is out of range")
     return milliseconds
 
 
@@ -150,8 +162,8 @@ def _input(message: Message) -> Input:
     if message.HasField("pure"):
         return Pure(message.pure)
     raise invalid(
-        "invalid transaction: an input is not resolved. SimulateTransaction gives the resolved"
-        " transaction, which is to be signed and executed"
+        "invalid transaction: an input is not resolved. Call SimulateTransaction, then sign and"
+        " execute the transaction that it returns"
     )
 
 
@@ -167,10 +179,14 @@ def _shared(message: Message) -> SharedObject:
 
 
 def parse_withdrawal(message: Message) -> FundsWithdrawal:
-    """An input of money from an address balance. Raises `RpcError`."""
+    """Return an input that withdraws from an address balance.
+
+    Raises:
+        RpcError: the input is invalid.
+    """
     withdrawal = message.funds_withdrawal
     if withdrawal.source not in _WITHDRAWAL_SOURCES:
-        raise invalid("invalid funds_withdrawal: its source is not known")
+        raise invalid("invalid funds_withdrawal: unknown source")
     coin_type = parsed("coin_type", required(withdrawal, "coin_type"), parse_type_tag)
     return FundsWithdrawal(withdrawal.amount, coin_type, withdrawal.source - 1)
 
@@ -189,14 +205,18 @@ _INPUTS: dict[int, Callable[[Message], Input]] = {
 
 
 def parse_commands(programmable: Message) -> tuple[Command, ...]:
-    """The commands of a programmable transaction. Raises `RpcError`."""
+    """Return the commands of a programmable transaction.
+
+    Raises:
+        RpcError: a command is invalid.
+    """
     return tuple(map(_command, programmable.commands))
 
 
 def _command(message: Message) -> Command:
     name = message.WhichOneof("command")
     if name is None:
-        raise invalid("invalid command: it is empty")
+        raise invalid("invalid command: the command is empty")
     return _COMMANDS[name](getattr(message, name))
 
 
@@ -209,12 +229,12 @@ def _argument(message: Message) -> Argument:
         return NestedResult(_index(message.result), _index(message.subresult))
     if message.kind == ArgumentKind.RESULT:
         return Result(_index(message.result))
-    raise invalid("invalid argument: its kind is not known")
+    raise invalid("invalid argument: unknown kind")
 
 
 def _index(number: int) -> int:
     if number > 0xFFFF:
-        raise invalid(f"invalid argument: the index {number} does not fit 16 bits")
+        raise invalid(f"invalid argument: the index {number} exceeds 16 bits")
     return number
 
 
@@ -236,8 +256,8 @@ def _package(message: Message) -> Address:
     text = required(message, "package")
     if "@" in text or text.endswith(".sui"):
         raise invalid(
-            f"invalid package: {text[:200]!r} is a name. Nodes take addresses only: look the name"
-            " up in the Move Registry first"
+            f"invalid package: {text[:200]!r} is a name, but nodes accept only addresses. Look the"
+            " name up in the Move Registry first"
         )
     return address(message, "package")
 

@@ -1,4 +1,7 @@
-"""What a client leaves open in a transaction, worked out from the state of the network."""
+"""The resolution of incomplete transactions from the state of the network.
+
+Begin reading with `transaction.py`.
+"""
 
 from nexus_tools.sui.localnet.rpc.resolution.payment import with_estimated_budget, with_payment
 from nexus_tools.sui.localnet.rpc.resolution.transaction import is_complete, resolve_transaction

@@ -1,4 +1,4 @@
-"""Inputs that say only part of what they are."""
+"""Inputs with only a part of their fields."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,9 +25,9 @@ _NOT_READ = frozenset({"kind", "mutability"})
 
 
 class InputResolver:
-    """Resolves the inputs of one transaction against the objects as they are now.
+    """A resolver of one transaction's inputs, with the current objects.
 
-    Raises `RpcError`: NOT_FOUND for what does not exist, else INVALID_ARGUMENT.
+    Methods raise `RpcError`: NOT_FOUND for missing objects, otherwise INVALID_ARGUMENT.
     """
 
     def __init__(self, node: Node, commands: tuple[Command, ...]) -> None:
@@ -36,11 +36,11 @@ class InputResolver:
         self._uses = Uses(commands)
 
     def resolve(self, inputs: Sequence[Message]) -> tuple[Input, ...]:
-        """All inputs, each by the kind or the fields that it has."""
-        # Checked here, too, as each object costs a digest.
-        if sum(each.HasField("object_id") for each in inputs) > MAX_INPUT_OBJECTS:
+        """Return all inputs, each resolved by its kind or its fields."""
+        # The limit is also checked here, because each object costs a digest.
+        if sum(message.HasField("object_id") for message in inputs) > MAX_INPUT_OBJECTS:
             raise too_large("maximum input + receiving objects in a transaction", MAX_INPUT_OBJECTS)
-        return tuple(self._input(index, each) for index, each in enumerate(inputs))
+        return tuple(self._input(index, message) for index, message in enumerate(inputs))
 
     def _input(self, index: int, message: Message) -> Input:
         kind = message.kind if message.HasField("kind") else None
@@ -52,38 +52,38 @@ class InputResolver:
         raise invalid("invalid unresolved input argument")
 
     def pure(self, message: Message, _uses: tuple[Use, ...]) -> Input:
-        """Bytes that are BCS already."""
+        """Return an input from BCS bytes."""
         return Pure(message.pure)
 
     def literal(self, message: Message, uses: tuple[Use, ...]) -> Input:
-        """A value, of the type that its uses want."""
+        """Return a pure input of the type that its uses require."""
         return Pure(resolve_literal(message.literal, uses, self._functions))
 
     def object(self, message: Message, uses: tuple[Use, ...]) -> Input:
-        """Any object, used as it can be."""
-        found = find_object(self._node, message)
-        return resolve_object(found, message, uses, self._functions)
+        """Return an input for any object, depending on its owner and its uses."""
+        value = find_object(self._node, message)
+        return resolve_object(value, message, uses, self._functions)
 
     def owned(self, message: Message, _uses: tuple[Use, ...]) -> Input:
-        """An owned or immutable object."""
+        """Return an input for an owned or immutable object."""
         return OwnedObject(resolve_reference(find_object(self._node, message), message))
 
     def receiving(self, message: Message, _uses: tuple[Use, ...]) -> Input:
-        """An object to receive."""
+        """Return an input for an object to receive."""
         return ReceivingObject(resolve_reference(find_object(self._node, message), message))
 
     def shared(self, message: Message, uses: tuple[Use, ...]) -> Input:
-        """A shared object; its version and mutability are found out."""
+        """Return an input for a shared object, with its version and mutability."""
         return resolve_shared(find_object(self._node, message), uses, self._functions)
 
     def withdrawal(self, message: Message, _uses: tuple[Use, ...]) -> Input:
-        """Money of an address balance."""
+        """Return an input that withdraws from an address balance."""
         return parse_withdrawal(message)
 
 
 _Resolve = Callable[[InputResolver, Message, tuple[Use, ...]], Input]
 
-# What an input is, is told by its kind and one field; behind them, what else may be there.
+# The keys are an input's kind and one field. The values start with the other allowed fields.
 _RESOLVERS: dict[tuple[int | None, str], tuple[frozenset[str], _Resolve]] = {
     (InputKind.PURE, "pure"): (_ALONE, InputResolver.pure),
     (None, "pure"): (_ALONE, InputResolver.pure),

@@ -1,4 +1,4 @@
-"""Values that a client gives as JSON-like literals, as the BCS bytes that their use asks for.
+"""The conversion of JSON-like literals to BCS bytes of the type that their uses require.
 
 Source: `sui-rpc-api`, `simulate/resolve/literal.rs`.
 """
@@ -33,16 +33,17 @@ _BITS = {
     Primitive.U128: 128,
     Primitive.U256: 256,
 }
-# The largest u256 has 78 digits; Python would take its time for numbers of thousands.
+# The largest u256 has 78 digits. Python takes long to parse numbers with thousands of digits.
 _DIGITS = re.compile(r"\+?[0-9]{1,80}", re.ASCII)
 _MAX_U64 = 2**64 - 1
 _IN_OPTIONS = frozenset({"bool_value", "number_value", "string_value", "list_value"})
 
 
 def resolve_literal(value: Message, uses: tuple[Use, ...], functions: CalledFunctions) -> bytes:
-    """The BCS bytes of a `google.protobuf.Value`, which all uses have to take alike.
+    """Return the BCS bytes of a `google.protobuf.Value`, which all uses must type alike.
 
-    Raises `RpcError` (INVALID_ARGUMENT).
+    Raises:
+        RpcError: INVALID_ARGUMENT.
     """
     types = {_wanted(use, functions) for use in uses}
     if not types:
@@ -71,10 +72,13 @@ def _wanted(use: Use, functions: CalledFunctions) -> Type:
 
 
 def write_literal(out: bytearray, type_: Type, value: Message) -> None:
-    """Append a literal as a value of a type. Raises `RpcError` (INVALID_ARGUMENT).
+    """Append a literal as a value of a type.
 
-    `7` and `"7"` are 07 00 00 00 00 00 00 00 as a `u64`, `[1, 2]` is 02 01 02 as a `vector<u8>`;
-    null is 00 as an `Option<u8>`, and `7` is 01 07.
+    `7` and `"7"` are 07 00 00 00 00 00 00 00 as a `u64`, `[1, 2]` is 02 01 02 as a `vector<u8>`. As
+    an `Option<u8>`, null is 00 and `7` is 01 07.
+
+    Raises:
+        RpcError: INVALID_ARGUMENT.
     """
     if isinstance(type_, VectorTag):
         _write_vector(out, type_, value)
@@ -126,13 +130,13 @@ def _number(value: Message, type_: Primitive) -> int:
 
 
 def _whole(number: float) -> int:
-    """A double as a u64: without its fraction, and no further than the bounds.
+    """Convert a double to a u64: without its fraction, and clamped to the bounds.
 
-    So 2.9 is 2, -1.0 and NaN are 0, and 1e30 is 2^64 - 1: `as u64` in Rust.
+    So 2.9 is 2, -1.0 and NaN are 0, and 1e30 is 2^64 - 1, like `as u64` in Rust.
     """
     if isnan(number):
         return 0
-    return min(int(min(max(number, 0.0), float(_MAX_U64))), _MAX_U64)  # as a double that is 2^64
+    return min(int(min(max(number, 0.0), float(_MAX_U64))), _MAX_U64)  # the double is 2^64
 
 
 def _digits(text: str, type_: Primitive) -> int:
@@ -153,7 +157,7 @@ def _write_bool(out: bytearray, value: Message) -> None:
 
 
 def _write_address(out: bytearray, value: Message) -> None:
-    """Behind `0x` an address may be short; without it, it has all its digits."""
+    """Append an address. It may be short after `0x`, and must have all digits without it."""
     if _kind(value) != "string_value":
         raise invalid("literal cannot be resolved into type address")
     text = value.string_value

@@ -1,8 +1,8 @@
-"""Objects that a transaction names by little more than their ids.
+"""Objects that a transaction names only by ID.
 
-Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. Whether a shared object is used mutably follows
-from its uses alone, whatever the client said. Type parameters count as what the call puts in their
-place, and `&Receiving` as `Receiving`: no other resolution of these can be executed.
+Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. Unlike there, the mutability of a shared object
+depends on how it is used, and `&Receiving` counts as `Receiving`. No other resolution of these can
+be executed.
 """
 
 from nexus_tools.sui.localnet.node import Node
@@ -33,26 +33,30 @@ _MUTABLE_ROLES = frozenset({Role.COIN, Role.AMOUNT, Role.ELEMENT, Role.TRANSFERR
 
 
 def find_object(node: Node, message: Message) -> Object:
-    """The live object with the id of an input or a reference. Raises `RpcError`."""
+    """Return the live object of an input or a reference.
+
+    Raises:
+        RpcError: NOT_FOUND.
+    """
     object_id = address(message, "object_id")
-    found = node.ledger.get(object_id)
-    if found is None:
+    value = node.ledger.get(object_id)
+    if value is None:
         raise not_found(f"Object {object_id} not found")
-    return found
+    return value
 
 
 def too_large(limit: str, value: int) -> RpcError:
-    """More objects are named than a transaction may have."""
+    """Return the error for a transaction that names too many objects."""
     return invalid(
         f"Error checking transaction input objects: Size limit exceeded: {limit} is {value}"
     )
 
 
-def resolve_reference(found: Object, message: Message) -> ObjectReference:
-    """The object as it is now; version and digest, if they are given, have to be these."""
-    if not isinstance(found.owner, AddressOwner | Immutable):
-        raise invalid(f"object {found.id} is not Immutable or AddressOwned")
-    actual = found.reference()
+def resolve_reference(value: Object, message: Message) -> ObjectReference:
+    """Return the current reference, which must match the given version and digest, if any."""
+    if not isinstance(value.owner, AddressOwner | Immutable):
+        raise invalid(f"object {value.id} is not Immutable or AddressOwned")
+    actual = value.reference()
     if message.HasField("version") and message.version != actual.version:
         raise invalid(
             f"provided version doesn't match, provided: Some({message.version})"
@@ -67,32 +71,32 @@ def resolve_reference(found: Object, message: Message) -> ObjectReference:
 
 
 def resolve_object(
-    found: Object, message: Message, uses: tuple[Use, ...], functions: CalledFunctions
+    value: Object, message: Message, uses: tuple[Use, ...], functions: CalledFunctions
 ) -> Input:
-    """An object of which the client did not say how it is used."""
-    if isinstance(found.owner, Shared | ConsensusAddressOwner):
-        return resolve_shared(found, uses, functions)
-    if isinstance(found.owner, ObjectOwner):
-        raise invalid(f"object {found.id} is object owned and cannot be used as an input")
-    reference = resolve_reference(found, message)
-    if isinstance(found.owner, AddressOwner) and _is_received(uses, functions):
+    """Return the input for an object whose kind the client did not specify."""
+    if isinstance(value.owner, Shared | ConsensusAddressOwner):
+        return resolve_shared(value, uses, functions)
+    if isinstance(value.owner, ObjectOwner):
+        raise invalid(f"object {value.id} is object owned and cannot be used as an input")
+    reference = resolve_reference(value, message)
+    if isinstance(value.owner, AddressOwner) and _is_received(uses, functions):
         return ReceivingObject(reference)
     return OwnedObject(reference)
 
 
 def resolve_shared(
-    found: Object, uses: tuple[Use, ...], functions: CalledFunctions
+    value: Object, uses: tuple[Use, ...], functions: CalledFunctions
 ) -> SharedObject:
-    """An object that consensus orders, mutable if a use of it needs that."""
-    owner = found.owner
+    """Return the input for a consensus object, mutable if a use needs that."""
+    owner = value.owner
     if isinstance(owner, Shared):
         start = owner.initial_version
     elif isinstance(owner, ConsensusAddressOwner):
         start = owner.start_version
     else:
-        raise invalid(f"object {found.id} is not a shared or consensus object")
+        raise invalid(f"object {value.id} is not a shared or consensus object")
     mutable = any(_is_mutable(use, functions) for use in uses)
-    return SharedObject(found.id, start, mutable)
+    return SharedObject(value.id, start, mutable)
 
 
 def _is_mutable(use: Use, functions: CalledFunctions) -> bool:
@@ -103,8 +107,11 @@ def _is_mutable(use: Use, functions: CalledFunctions) -> bool:
 
 
 def _is_received(uses: tuple[Use, ...], functions: CalledFunctions) -> bool:
-    wanted = (_dereferenced(_declared(use, functions)) for use in uses)
-    return any(isinstance(each, StructTag) and each.datatype == RECEIVING for each in wanted)
+    parameter_types = (_dereferenced(_declared(use, functions)) for use in uses)
+    return any(
+        isinstance(parameter_type, StructTag) and parameter_type.datatype == RECEIVING
+        for parameter_type in parameter_types
+    )
 
 
 def _dereferenced(declared: Type | None) -> Type | None:
@@ -112,11 +119,11 @@ def _dereferenced(declared: Type | None) -> Type | None:
 
 
 def _declared(use: Use, functions: CalledFunctions) -> Type | None:
-    """The type of the parameter that the input is for, if it is for one."""
+    """Return the type of the parameter that receives the input, or None."""
     if not isinstance(use.command, MoveCall):
         return None
     declared = functions.parameter(use.command, use.position)
-    given = use.command.type_arguments
-    if isinstance(declared, TypeParameter) and declared.index < len(given):
-        return given[declared.index]
+    type_arguments = use.command.type_arguments
+    if isinstance(declared, TypeParameter) and declared.index < len(type_arguments):
+        return type_arguments[declared.index]
     return declared

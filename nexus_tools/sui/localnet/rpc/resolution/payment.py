@@ -1,7 +1,8 @@
-"""Who pays for a transaction, and how much at most, where the client leaves that open.
+"""The payment and the budget of a transaction, where the client leaves them open.
 
-For one that is only simulated, the payer's address balance pays if it suffices and no command needs
-the gas coin; else coins do, with the address balance for commands that need the gas coin.
+For a simulated transaction, the payer's address balance pays if it is sufficient and no command
+uses the gas coin. Otherwise coins pay, together with the address balance if a command uses the gas
+coin.
 
 Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 """
@@ -54,16 +55,18 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import GAS_COIN, SUI
 
 SAFE_OVERHEAD = 1000
-"""Gas units that are added to what the simulation used."""
+"""Gas units that are added to those of the simulation."""
 
 _COIN_SIZE_BYTES = 40
 
 
 def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasData:
-    """The sender's payment if there is none; the highest budget if none is given.
+    """Return the payment; by default the sender pays, with the highest possible budget.
 
-    With coins that is what is in them, at most. Raises `RpcError`: NOT_FOUND for a coin that does
-    not exist, else INVALID_ARGUMENT.
+    If coins are given, their balance limits the default budget.
+
+    Raises:
+        RpcError: NOT_FOUND for a coin that does not exist, otherwise INVALID_ARGUMENT.
     """
     reference_price = node.environment.reference_gas_price
     if not transaction.HasField("gas_payment"):
@@ -71,37 +74,40 @@ def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasDat
     message = transaction.gas_payment
     if len(message.objects) > MAX_GAS_PAYMENT_OBJECTS:
         raise too_large("maximum number of gas payment objects", MAX_GAS_PAYMENT_OBJECTS)
-    payment = [_payment(node, each) for each in message.objects]
-    most = min(sum(amount for _, amount in payment), MAX_TX_GAS) if payment else MAX_TX_GAS
+    payment = [_payment(node, coin) for coin in message.objects]
+    max_budget = min(sum(amount for _, amount in payment), MAX_TX_GAS) if payment else MAX_TX_GAS
     return GasData(
         tuple(reference for reference, _ in payment),
         address(message, "owner"),
         message.price if message.HasField("price") else reference_price,
-        message.budget if message.HasField("budget") else most,
+        message.budget if message.HasField("budget") else max_budget,
     )
 
 
 def _payment(node: Node, message: Message) -> tuple[ObjectReference, int]:
-    """A coin, or a reservation of the payer's address balance, and what it is worth in MIST."""
+    """Return a coin, or a reservation of the payer's address balance, and its amount in MIST."""
     if message.HasField("digest"):
-        given = ObjectReference(
+        reference = ObjectReference(
             address(message, "object_id"), message.version, digest(message, "digest")
         )
-        if is_coin_reservation(given):
-            return given, reserved_amount(given)
-    found = find_object(node, message)
-    if not is_gas_coin(found):
-        raise invalid(f"object {found.id} is not a valid gas coin")
-    return resolve_reference(found, message), coin_balance(found)
+        if is_coin_reservation(reference):
+            return reference, reserved_amount(reference)
+    coin = find_object(node, message)
+    if not is_gas_coin(coin):
+        raise invalid(f"object {coin.id} is not a valid gas coin")
+    return resolve_reference(coin, message), coin_balance(coin)
 
 
-# --- Gas selection, for what is only simulated
+# --- Gas selection for simulations
 
 
 def with_estimated_budget(node: Node, data: TransactionData) -> TransactionData:
-    """The transaction with the budget that it needs by a simulation.
+    """Replace the budget by the budget that a simulation needs.
 
-    The budget that it has is what it can pay at most. Raises `RpcError` if it needs more.
+    The given budget is the maximum that the payer can pay.
+
+    Raises:
+        RpcError: the transaction needs more.
     """
     available = data.gas.budget
     budget = _estimate(node, data)
@@ -114,22 +120,23 @@ def with_estimated_budget(node: Node, data: TransactionData) -> TransactionData:
 
 
 def _estimate(node: Node, data: TransactionData) -> int:
-    """MIST: for the commands, for loading the coins of the payment, and some more to be safe."""
+    """Return MIST for the commands, for loading the gas coins, and a safety margin."""
     unpaid = replace(data.gas, payment=(), budget=MAX_TX_GAS)
     _, result = node.simulate(replace(data, gas=unpaid), Mode.SIMULATE)
     gas = result.effects.gas_used
     coin = result.written.get(MOCK_COIN_ID)
-    lent = coin.storage_rebate if coin is not None else 0  # it will not have to be stored
-    net = gas.computation_cost + max(0, gas.storage_cost - lent) - gas.storage_rebate
-    needed = max(gas.computation_cost, net) + _loading_cost(node, len(data.gas.payment))
+    # The real transaction will not store the mock coin.
+    mock_coin_rebate = coin.storage_rebate if coin is not None else 0
+    net = gas.computation_cost + max(0, gas.storage_cost - mock_coin_rebate) - gas.storage_rebate
+    cost = max(gas.computation_cost, net) + _loading_cost(node, len(data.gas.payment))
     overhead = SAFE_OVERHEAD * node.environment.reference_gas_price
-    return min(needed + overhead, MAX_TX_GAS)
+    return min(cost + overhead, MAX_TX_GAS)
 
 
 def _loading_cost(node: Node, coins: int) -> int:
-    """MIST for reading coins; one is counted in every simulation.
+    """Return MIST for reading coins; every simulation already includes one.
 
-    Of 10 coins, 9 times 40 bytes at 15 are 5 400, which is rounded up to 6 000, times the price.
+    For 10 coins, 9 times 40 bytes at 15 are 5 400, which is rounded up to 6 000, times the price.
     """
     units = max(0, coins - 1) * _COIN_SIZE_BYTES * OBJECT_ACCESS_COST_READ_PER_BYTE
     rounded = -(-units // GAS_ROUNDING_STEP) * GAS_ROUNDING_STEP
@@ -137,9 +144,10 @@ def _loading_cost(node: Node, coins: int) -> int:
 
 
 def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> TransactionData:
-    """The transaction with what pays for it: nothing stands for the payer's address balance.
+    """Return the transaction with its payment; an empty one means the payer's address balance.
 
-    Raises `RpcError` if neither that nor coins are worth the budget.
+    Raises:
+        RpcError: neither the address balance nor the coins cover the budget.
     """
     available, for_commands = available_for_gas(data, node.ledger), uses_gas_coin(data)
     if not for_commands and available >= data.gas.budget:
@@ -149,7 +157,7 @@ def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> Trans
 
 
 def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
-    """A transaction without coins has to end soon; a number makes its digest its own."""
+    """Give a transaction without coins a short validity, and a nonce for a unique digest."""
     if not isinstance(data.expiration, NoExpiration):
         return data
     epoch = node.environment.epoch
@@ -161,10 +169,11 @@ def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
 def _with_coins(
     node: Node, data: TransactionData, reserved: int, *, estimated: bool
 ) -> TransactionData:
-    """The transaction with the coins of its payer that it does not use otherwise, largest first.
+    """Return the transaction with its payer's unused coins as payment, largest first.
 
-    Takes all of them, up to 256. A budget that was `estimated` grows by the cost of loading them.
-    Money of the address balance that is `reserved` comes before the coins, as if it were one.
+    All of them are used, up to 256. A budget that was `estimated` grows by the cost of loading
+    them. If an amount of the address balance is `reserved`, the reservation comes first, like a
+    coin.
     """
     places = MAX_GAS_PAYMENT_OBJECTS - bool(reserved)
     coins = _unused_coins(node, data, places)
@@ -186,21 +195,21 @@ def _with_coins(
 
 
 def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object]:
-    """As many of the payer's coins as may pay: all input objects together have a limit, too."""
+    """Return as many of the payer's coins as the limit of all input objects allows."""
     assert isinstance(data.kind, ProgrammableTransaction)
     inputs = sum(not isinstance(value, Pure | FundsWithdrawal) for value in data.kind.inputs)
     limit = min(places, max(0, MAX_INPUT_OBJECTS - inputs))
-    used = _used_objects(data.kind)
+    used_ids = _used_objects(data.kind)
     coins = (
         coin
         for coin in _gas_coins(node.ledger, data.gas.owner)
-        if coin.id not in used and isinstance(coin.owner, AddressOwner)
+        if coin.id not in used_ids and isinstance(coin.owner, AddressOwner)
     )
     return list(islice(coins, limit))
 
 
 def _gas_coins(ledger: Ledger, owner: Address) -> Iterator[Object]:
-    """All that an address has, a page after the other: they may be very many."""
+    """Yield all coins of an address, page by page, because there may be very many."""
     after = b""
     while page := ledger.owned_by(owner, GAS_COIN, after=after, limit=MAX_GAS_PAYMENT_OBJECTS):
         yield from page

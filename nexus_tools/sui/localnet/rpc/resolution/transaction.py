@@ -1,7 +1,7 @@
-"""A transaction message of which parts are missing, as the transaction that it means.
+"""The resolution of a transaction message with missing parts.
 
-A complete transaction is taken as it is, with its object versions and mutabilities, even wrong
-ones; of any other, all inputs are resolved. Source: `sui-rpc-api`, `simulate/{mod,resolve/mod}.rs`.
+A complete transaction is used unchanged, with its object versions and mutabilities, even wrong
+ones. In any other, all inputs are resolved. Source: `sui-rpc-api`, `simulate/{mod,resolve/mod}.rs`.
 """
 
 from nexus_tools.sui.localnet.node import Node
@@ -29,10 +29,12 @@ _INPUTS = {
 
 
 def resolve_transaction(node: Node, message: Message) -> TransactionData:
-    """The transaction with all its inputs, and with payment and price where they are known.
+    """Return the transaction with all inputs, and with payment and price where they are known.
 
-    Its budget may be only an upper bound, and coins may be missing: selecting gas is another step.
-    Raises `RpcError`: NOT_FOUND for objects and packages that do not exist, else INVALID_ARGUMENT.
+    The budget may be only an upper bound, and coins may be missing: gas selection is another step.
+
+    Raises:
+        RpcError: NOT_FOUND for missing objects and packages, otherwise INVALID_ARGUMENT.
     """
     sender = address(message, "sender")
     programmable = programmable_message(message)
@@ -48,21 +50,21 @@ def resolve_transaction(node: Node, message: Message) -> TransactionData:
 
 
 def is_complete(transaction: Message) -> bool:
-    """Whether the message is BCS, or has every field that BCS needs."""
+    """Return whether the message is BCS, or has every field that BCS needs."""
     if transaction.HasField("bcs"):
         return True
     payment = transaction.gas_payment
     return (
         _has(payment, _PAYMENT)
         and transaction.HasField("expiration")
-        and all(_has(each, _REFERENCE) for each in payment.objects)
+        and all(_has(reference, _REFERENCE) for reference in payment.objects)
         and all(map(_is_complete_input, transaction.kind.programmable_transaction.inputs))
     )
 
 
 def _is_complete_input(message: Message) -> bool:
-    wanted = _INPUTS.get(message.kind)
-    if wanted is None or not _has(message, wanted):
+    names = _INPUTS.get(message.kind)
+    if names is None or not _has(message, names):
         return False
     return message.kind != InputKind.SHARED or any(map(message.HasField, ("mutable", "mutability")))
 

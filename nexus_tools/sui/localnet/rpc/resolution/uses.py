@@ -1,6 +1,6 @@
-"""Where the commands of a transaction use an input, and what that says about it.
+"""The uses of an input by the commands of a transaction.
 
-For an argument of a call, the declared parameter of the function says it.
+For an argument of a call, the declared parameter of the function determines its use.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ from nexus_tools.sui.types.transaction import (
 
 
 class Role(Enum):
-    """What a command wants the input for; for a call, its parameter says it."""
+    """The role of an input in a command. For a call, the parameter determines the use."""
 
     PARAMETER = auto()
     TRANSFERRED = auto()
@@ -39,7 +39,7 @@ class Role(Enum):
 
 
 class Use(Struct, frozen=True):
-    """One use: `position` is that of the argument among those of the same role."""
+    """One use; `position` is the index of the argument among those of the same role."""
 
     command: Command
     role: Role
@@ -47,7 +47,7 @@ class Use(Struct, frozen=True):
 
 
 class Uses:
-    """All uses of all inputs, by the number of the input."""
+    """All uses of all inputs, by the index of the input."""
 
     def __init__(self, commands: Iterable[Command]) -> None:
         self._uses: dict[int, list[Use]] = {}
@@ -56,7 +56,7 @@ class Uses:
                 self._note(command, role, arguments)
 
     def of(self, index: int) -> tuple[Use, ...]:
-        """The uses of the `index`th input, in the order of the commands."""
+        """Return the uses of the `index`th input, in the order of the commands."""
         return tuple(self._uses.get(index, ()))
 
     def _note(self, command: Command, role: Role, arguments: tuple[Argument, ...]) -> None:
@@ -86,13 +86,14 @@ def _roles(command: Command) -> Iterator[tuple[Role, tuple[Argument, ...]]]:
             return
 
 
-# --- The functions that are called
+# --- Called functions
 
 
 class CalledFunctions:
-    """Looks functions up in packages, all of which have to exist.
+    """The functions that commands call, in packages that must all exist.
 
-    Raises `RpcError`: NOT_FOUND for a package, INVALID_ARGUMENT for an object that is none.
+    Raises:
+        RpcError: NOT_FOUND for a package, INVALID_ARGUMENT for an object that is not a package.
     """
 
     def __init__(self, node: Node, commands: Iterable[Command]) -> None:
@@ -102,9 +103,10 @@ class CalledFunctions:
                 _check_package(node, command.package)
 
     def parameter(self, call: MoveCall, position: int) -> Type:
-        """The declared type of a parameter; type parameters of the function stay as they are.
+        """Return the declared type of a parameter, with the function's type parameters unresolved.
 
-        Raises `RpcError` (INVALID_ARGUMENT).
+        Raises:
+            RpcError: INVALID_ARGUMENT.
         """
         parameters = self._function(call).parameters
         if position >= len(parameters):
@@ -122,8 +124,8 @@ class CalledFunctions:
 
 
 def _check_package(node: Node, package: Address) -> None:
-    found = node.ledger.get(package)
-    if found is None:
+    value = node.ledger.get(package)
+    if value is None:
         raise not_found(f"Object {package} not found")
-    if not isinstance(found.data, MovePackage):
+    if not isinstance(value.data, MovePackage):
         raise invalid(f"object {package} is not a package")

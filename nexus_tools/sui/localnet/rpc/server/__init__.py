@@ -1,4 +1,4 @@
-"""A node behind one port: which way a request comes, and how a call is served."""
+"""The gRPC server of a node: the forms of gRPC, the endpoints, and the serving of calls."""
 
 from nexus_tools.sui.localnet.rpc.server.server import Server
 

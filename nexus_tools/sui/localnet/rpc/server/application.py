@@ -1,4 +1,4 @@
-"""What is served, whatever version of HTTP carries it: calls in any form of gRPC, and controls."""
+"""The HTTP application of a node: calls in any form of gRPC, and controls."""
 
 from collections.abc import Coroutine
 from typing import Any
@@ -22,10 +22,13 @@ class NodeApplication:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._under_way = 0
+        self._calls_in_progress = 0
 
     def needs_body(self, exchange: Exchange) -> bool:
-        """Not to refuse what is no call, nor for the first messages of a conversation."""
+        """Return whether to wait for the body.
+
+        Requests that are refused do not need it, and conversations read message by message.
+        """
         backend, head = self._backend, exchange.head
         request = self._call(exchange)
         if request is None:
@@ -33,7 +36,10 @@ class NodeApplication:
         return not is_conversation(backend, head.path)
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
-        """Respond at once to a short call that has come whole, if there is room for that."""
+        """Respond immediately to a complete short call if there is room.
+
+        For other requests, return the coroutine that responds.
+        """
         backend, head = self._backend, exchange.head
         request = self._call(exchange)
         if request is None:
@@ -43,16 +49,16 @@ class NodeApplication:
         call = None if message is None else short_call(backend, head.path, head.headers)
         if message is None or call is None or not exchange.backlog.has_room:
             return self._serve(exchange, request, reply)
-        found, deadline = call
-        response = short_response(found, message)
+        target, deadline = call
+        response = short_response(target, message)
         if reply.respond(response):
             return None
-        exchange.body.drop()  # while its response waits, it would take room from other requests
+        exchange.body.drop()  # it would use the budget of other requests while its response waits
         exchange.keep(0 if isinstance(response, RpcError) else len(response))
         return send_response(reply, response, deadline)
 
     def _call(self, exchange: Exchange) -> GrpcRequest | None:
-        """Return the call that a request is; None for controls, and for pages that are refused."""
+        """Return the call of a request, or None for controls and for refused pages."""
         request = GrpcRequest.of(exchange, self._backend.limits)
         if request is None or request.form is Form.NATIVE:
             return request
@@ -60,14 +66,17 @@ class NodeApplication:
 
     async def _serve(self, exchange: Exchange, request: GrpcRequest, reply: GrpcReply) -> None:
         limit, head = self._backend.limits.calls, exchange.head
-        if self._under_way >= limit:
-            error = RpcError(Code.RESOURCE_EXHAUSTED, f"there are {limit} calls under way already")
+        if self._calls_in_progress >= limit:
+            error = RpcError(
+                Code.RESOURCE_EXHAUSTED,
+                f"the server is busy: at most {limit} calls are served at the same time",
+            )
             await reply.finish(error)
             return
-        self._under_way += 1
+        self._calls_in_progress += 1
         if is_conversation(self._backend, head.path):
             request.read_as_it_comes()
         try:
             await serve_call(self._backend, head.path, head.headers, request.receive, reply)
         finally:
-            self._under_way -= 1
+            self._calls_in_progress -= 1

@@ -1,4 +1,4 @@
-"""One call, whatever carries it: read what it asks, serve it, and say how that ended."""
+"""The serving of one call, independent of its transport: request, response and status."""
 
 import asyncio
 import logging
@@ -20,26 +20,26 @@ _TIMEOUT = re.compile("([0-9]{1,8})([HMSmun])")
 _UNIT_SECONDS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 Receive = Callable[[], Awaitable[bytes | None]]
-"""Gives the next message of the request; None when there are no more. Raises `RpcError`."""
+"""A function that returns the next request message, or None. It raises `RpcError`."""
 
 
 class Reply(Protocol):
-    """The response of one call, in the form of a transport. Raises `ClientGoneError`."""
+    """The response of one call, in the form of a transport. Methods raise `ClientGoneError`."""
 
     async def send(self, message: bytes) -> None:
-        """Send a message, when the client has room for it."""
+        """Send a message when the client has room for it."""
 
     async def send_made(self, make: Callable[[], bytes]) -> None:
-        """Make a message, when not too many wait for the client, and send it."""
+        """Create and send a message when not too many wait for the client."""
 
     async def finish(self, error: RpcError | None) -> None:
-        """Send how the call ended; None is a success."""
+        """Send the status of the call; None is a success."""
 
 
 async def serve_call(
     backend: Backend, path: str, headers: Mapping[str, str], receive: Receive, reply: Reply
 ) -> None:
-    """Serve one call to its end. The names of headers are in lower case."""
+    """Serve one call to its end. Header names are in lower case."""
     try:
         error = await _outcome(backend, path, headers, receive, reply)
         async with asyncio.timeout(backend.limits.request_seconds):
@@ -51,30 +51,30 @@ async def serve_call(
 def short_call(
     backend: Backend, path: str, headers: Mapping[str, str]
 ) -> tuple[Endpoint, float | None] | None:
-    """What serves a call of which one message gets one response, and the seconds it may take.
+    """Return the endpoint of a unary call and its time limit in seconds.
 
-    None if there is no such.
+    Return None for other calls.
     """
     try:
-        found = endpoint(backend, path)
-        deadline = _deadline(found, headers)
+        target = endpoint(backend, path)
+        deadline = _deadline(target, headers)
     except RpcError:
         return None
-    return None if found.unary is None or found.is_bidirectional else (found, deadline)
+    return None if target.unary is None or target.is_bidirectional else (target, deadline)
 
 
-def short_response(found: Endpoint, body: bytes) -> bytes | RpcError:
-    """The response of a short call, or what it ends with instead."""
+def short_response(target: Endpoint, body: bytes) -> bytes | RpcError:
+    """Return the response of a short call, or its error."""
     try:
-        return found.respond(body)
+        return target.respond(body)
     except RpcError as error:
         return error
-    except Exception:  # noqa: BLE001 - the edge of the server
+    except Exception:  # noqa: BLE001 - the boundary of the server
         return _failed()
 
 
 async def send_response(reply: Reply, response: bytes | RpcError, deadline: float | None) -> None:
-    """Send the whole response of a short call, in so many seconds."""
+    """Send the whole response of a short call within `deadline` seconds."""
     with suppress(ClientGoneError, TimeoutError):
         async with asyncio.timeout(deadline):
             if isinstance(response, bytes):
@@ -84,16 +84,16 @@ async def send_response(reply: Reply, response: bytes | RpcError, deadline: floa
 
 def _failed() -> RpcError:
     _LOG.exception("a call failed")
-    return RpcError(Code.INTERNAL, "the local network failed; its log says why")
+    return RpcError(Code.INTERNAL, "the local network failed; see its log")
 
 
 async def _outcome(
     backend: Backend, path: str, headers: Mapping[str, str], receive: Receive, reply: Reply
 ) -> RpcError | None:
     try:
-        found = endpoint(backend, path)
-        async with asyncio.timeout(_deadline(found, headers)):
-            await _respond(found, receive, reply)
+        target = endpoint(backend, path)
+        async with asyncio.timeout(_deadline(target, headers)):
+            await _respond(target, receive, reply)
     except RpcError as error:
         return error
     except OverloadedError as error:
@@ -102,40 +102,40 @@ async def _outcome(
         return RpcError(Code.DEADLINE_EXCEEDED, "the call took too long")
     except ClientGoneError:
         raise
-    except Exception:  # noqa: BLE001 - the edge of the server
+    except Exception:  # noqa: BLE001 - the boundary of the server
         return _failed()
     return None
 
 
-async def _respond(found: Endpoint, receive: Receive, reply: Reply) -> None:
-    async with asyncio.timeout(found.backend.limits.request_seconds):
+async def _respond(target: Endpoint, receive: Receive, reply: Reply) -> None:
+    async with asyncio.timeout(target.backend.limits.request_seconds):
         body = await receive()
-    if found.is_bidirectional:
+    if target.is_bidirectional:
         while body is not None:
-            await reply.send_made(partial(found.respond, body))
+            await reply.send_made(partial(target.respond, body))
             body = await receive()
     elif body is None:
         raise invalid("the request has no message")
-    elif found.unary is not None:
-        await reply.send_made(partial(found.respond, body))
+    elif target.unary is not None:
+        await reply.send_made(partial(target.respond, body))
     else:
-        async with aclosing(found.stream(body)) as messages:
+        async with aclosing(target.stream(body)) as messages:
             async for message in messages:
                 await reply.send(message)
 
 
-def _deadline(found: Endpoint, headers: Mapping[str, str]) -> float | None:
-    """Seconds that a call may take: the client's deadline, and ours but for what lasts."""
-    own = None if found.is_unbounded else found.backend.limits.request_seconds
+def _deadline(target: Endpoint, headers: Mapping[str, str]) -> float | None:
+    """Return the time limit in seconds: the client's, and ours unless the call is unbounded."""
+    limit = None if target.is_unbounded else target.backend.limits.request_seconds
     if "grpc-timeout" not in headers:
-        return own
-    left = _seconds(headers["grpc-timeout"])
-    return left if own is None else min(own, left)
+        return limit
+    remaining = _seconds(headers["grpc-timeout"])
+    return remaining if limit is None else min(limit, remaining)
 
 
 @lru_cache(maxsize=64)
 def _seconds(text: str) -> float:
-    found = _TIMEOUT.fullmatch(text)
-    if found is None:
-        raise invalid("the header grpc-timeout is not valid")
-    return int(found[1]) * _UNIT_SECONDS[found[2]]
+    match = _TIMEOUT.fullmatch(text)
+    if match is None:
+        raise invalid("the grpc-timeout header is not valid")
+    return int(match[1]) * _UNIT_SECONDS[match[2]]

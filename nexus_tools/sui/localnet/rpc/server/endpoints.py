@@ -1,4 +1,4 @@
-"""Every procedure of the interface by its path, with the function that serves it."""
+"""The procedures of the interface by path, with the functions that serve them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -16,7 +16,7 @@ _UNBOUNDED = frozenset({"Watch", "ServerReflectionInfo"})
 
 
 class Endpoint(Struct, frozen=True):
-    """A procedure that a client called, and what serves it; requests come and go as bytes."""
+    """A procedure and the function that serves it; requests and responses are bytes."""
 
     backend: Backend
     procedure: Procedure
@@ -25,17 +25,21 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def is_bidirectional(self) -> bool:
-        """Whether every message of the request gets one response, until the client ends it."""
+        """Whether each request message gets one response, until the client ends the call."""
         return self.unary is not None and self.procedure.streaming
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether a call goes on for as long as the client wants."""
+        """Whether a call lasts as long as the client wants."""
         name = self.procedure.path.rpartition("/")[2]
         return name.startswith("Subscribe") or name in _UNBOUNDED
 
     def respond(self, body: bytes) -> bytes:
-        """Serve a procedure with one response. Raises `RpcError`."""
+        """Serve a procedure with one response.
+
+        Raises:
+            RpcError: the call fails.
+        """
         request, response = self._read(body), self.procedure.response()
         assert self.unary is not None
         try:
@@ -45,7 +49,11 @@ class Endpoint(Struct, frozen=True):
         return bytes(response.SerializeToString())
 
     async def stream(self, body: bytes) -> AsyncGenerator[bytes]:
-        """Serve a procedure with many responses. Raises `RpcError`."""
+        """Serve a procedure with many responses.
+
+        Raises:
+            RpcError: the call fails.
+        """
         request = self._read(body)
         assert self.streaming is not None
         try:
@@ -65,7 +73,7 @@ class Endpoint(Struct, frozen=True):
 
 
 def is_conversation(backend: Backend, path: str) -> bool:
-    """Whether a path is served message by message, before the request has ended."""
+    """Return whether a path is served message by message, before the request has ended."""
     try:
         return endpoint(backend, path).is_bidirectional
     except RpcError:
@@ -73,11 +81,15 @@ def is_conversation(backend: Backend, path: str) -> bool:
 
 
 def endpoint(backend: Backend, path: str) -> Endpoint:
-    """What serves a path. Raises `RpcError` (UNIMPLEMENTED)."""
+    """Return the endpoint of a path.
+
+    Raises:
+        RpcError: UNIMPLEMENTED.
+    """
     service, _, name = path.removeprefix("/").partition("/")
     procedure = backend.messages.procedures.get(path)
     if procedure is None:
-        raise RpcError(Code.UNIMPLEMENTED, f"there is no procedure {path[:200]!r}")
+        raise RpcError(Code.UNIMPLEMENTED, f"the procedure {path[:200]!r} does not exist")
     unaries, streamings = procedures_of(service)
     unary, streaming = unaries.get(name), streamings.get(name)
     if unary is None and streaming is None:

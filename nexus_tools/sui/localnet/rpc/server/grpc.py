@@ -1,12 +1,12 @@
-"""gRPC in its three forms: native over HTTP/2, and gRPC-web, in binary and in text, over any HTTP.
+"""gRPC in three forms: native over HTTP/2, and gRPC-web as binary and as text, over any HTTP.
 
-Sources: github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md. A message is framed by a byte
-of flags and four bytes of size. In gRPC-web a last frame has the trailers, and in the text form
-each frame goes as base64. `sui-rpc-api/src/error.rs`: errors come with a `google.rpc.Status`, which
-names the field to blame.
+Sources: github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md. A message has a prefix of one
+byte of flags and four bytes of size. In gRPC-web the last frame contains the trailers, and in the
+text form each frame is base64. `sui-rpc-api/src/error.rs`: errors contain a `google.rpc.Status`,
+which names the invalid field.
 
-The message `abc` is the frame `00 00000003 616263`; the trailers of a call that went well are a
-frame with 80 in front and `grpc-status:0` and a line end in it.
+The message `abc` is the frame `00 00000003 616263`. The trailers of a successful call are a frame
+that starts with 80 and contains `grpc-status:0` and a line end.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from nexus_tools.sui.rpc import Messages
 
 _PREFIX_BYTES = 5
 _MESSAGE, _COMPRESSED, _TRAILERS = 0x00, 0x01, 0x80
-# Padding may stand between frames: `YWJjZA==eA==` is `abcd`, and then `x`.
+# Padding may occur between frames: `YWJjZA==eA==` is `abcd` and then `x`.
 _SEGMENT = re.compile(rb"[^=]+={0,2}|=+")
 _NO_BODY = (("content-length", "0"),)
 _SUCCESS: Headers = (("grpc-status", "0"),)
@@ -50,11 +50,15 @@ class Form(Enum):
     WEB_TEXT = "application/grpc-web-text+proto"
 
     def encode(self, frame: bytes) -> bytes:
-        """A frame as it is sent; frames in the text form are padded each by itself."""
+        """Encode a frame. In the text form, each frame is padded separately."""
         return binascii.b2a_base64(frame, newline=False) if self is Form.WEB_TEXT else frame
 
     def decode(self, body: bytes) -> bytes:
-        """The frames of a body. Raises `RpcError`."""
+        """Return the frames of a body.
+
+        Raises:
+            RpcError: the body is not valid base64.
+        """
         if self is not Form.WEB_TEXT:
             return body
         try:
@@ -65,7 +69,7 @@ class Form(Enum):
             raise invalid(f"the request is not base64: {error}") from None
 
     def largest_body(self, message_bytes: int) -> int:
-        """The size of the largest body whose message has at most so many bytes."""
+        """Return the size of the largest body with a message of at most `message_bytes`."""
         size = _PREFIX_BYTES + message_bytes
         return -(-size // 3) * 4 if self is Form.WEB_TEXT else size
 
@@ -83,7 +87,7 @@ def _form(head: Head, name: str) -> Form | None:
 
 
 def _accepted(head: Head) -> Form:
-    """The form of gRPC-web in which a client wants its response: binary unless it says text."""
+    """Return the form of gRPC-web that a client accepts: binary unless it names text."""
     return Form.WEB_TEXT if _form(head, "accept") is Form.WEB_TEXT else Form.WEB
 
 
@@ -99,9 +103,9 @@ class GrpcRequest:
 
     @classmethod
     def of(cls, exchange: Exchange, limits: Limits) -> Self | None:
-        """A call whose messages keep to the limits; None if the request is no call.
+        """Return the call of a request with limits for its messages, or None for another request.
 
-        Native gRPC is none where its trailers cannot be carried.
+        Native gRPC is not a call where the connection cannot send its trailers.
         """
         form = _form(exchange.head, "content-type") if exchange.head.method == "POST" else None
         if form is None or (form is Form.NATIVE and not exchange.carries_trailers):
@@ -109,7 +113,7 @@ class GrpcRequest:
         return cls(form, exchange.body, limits)
 
     def only_message(self) -> bytes | None:
-        """The message of a call that has come whole; None if it may have others, or none."""
+        """Return the only message of a complete call, or None if there may be others or none."""
         frame = self._body.arrived
         size = len(frame) - _PREFIX_BYTES
         if not self._body.has_ended or self.form is Form.WEB_TEXT:
@@ -123,15 +127,19 @@ class GrpcRequest:
         return bytes(frame[_PREFIX_BYTES:])
 
     def read_as_it_comes(self) -> None:
-        """Give each message when it is there, as conversations need it; text is read whole."""
+        """Read each message when it arrives, as conversations need it. Text is read completely."""
         if self.form is not Form.WEB_TEXT:
             self._frames = self._body
 
     async def receive(self) -> bytes | None:
-        """The next message; None behind the last.
+        """Return the next message, or None after the last one.
 
-        One that has begun has to come to its end in time. Raises `RpcError`, `OverloadedError` and
-        `TimeoutError`.
+        A message that has started must be complete in time.
+
+        Raises:
+            RpcError: the message is malformed or too large.
+            OverloadedError: incomplete requests use too much memory.
+            TimeoutError: the message is not complete in time.
         """
         frames = self._frames = self._frames or await self._read_frames()
         prefix = await frames.read(_PREFIX_BYTES)
@@ -146,7 +154,7 @@ class GrpcRequest:
         return message
 
     async def _read_frames(self) -> Body:
-        """gRPC-web is read when all of it has come, but for conversations."""
+        """Read a complete gRPC-web body, which conversations do not wait for."""
         data = await self._body.read_all(self.form.largest_body(self._limit))
         if data is None:
             raise self._too_large()
@@ -159,7 +167,7 @@ class GrpcRequest:
         if len(prefix) < _PREFIX_BYTES:
             raise invalid("the request ends early")
         if prefix[0] == _COMPRESSED:
-            raise RpcError(Code.UNIMPLEMENTED, "compressed messages are not read")
+            raise RpcError(Code.UNIMPLEMENTED, "compressed messages are not supported")
         if prefix[0]:
             raise invalid(f"the request has a frame with the flags {prefix[0]:#04x}")
         if size > self._limit:
@@ -168,7 +176,7 @@ class GrpcRequest:
     def _too_large(self) -> RpcError:
         return RpcError(
             Code.RESOURCE_EXHAUSTED,
-            f"the request is too large: at most {self._limit} bytes are read",
+            f"the request is too large: at most {self._limit} bytes are allowed",
         )
 
 
@@ -177,20 +185,20 @@ def _frame(flags: int, content: bytes) -> bytes:
 
 
 class GrpcReply:
-    """The response of one call: headers, messages, trailers. An error may be in the head alone.
+    """The response of one call: headers, messages, trailers. An error may need only headers.
 
-    `form` is that of the request.
+    `form` is the form of the request.
     """
 
     def __init__(self, backend: Backend, form: Form, exchange: Exchange) -> None:
         self._backend = backend
         self._form = form if form is Form.NATIVE else _accepted(exchange.head)
         self._exchange = exchange
-        self._has_begun = False
-        self._is_torn = False  # a part of a message is sent
+        self._has_started = False
+        self._is_mid_message = False  # only a part of a message has been sent
 
     def respond(self, response: bytes | RpcError) -> bool:
-        """Send the whole response of a call with one message, if there is room: whether so."""
+        """Send the whole response of a call if there is room, and return whether it was sent."""
         if isinstance(response, RpcError):
             return self._exchange.respond(200, self._headers(response), b"")
         data, trailers = self._ending(None)
@@ -198,14 +206,14 @@ class GrpcReply:
         return self._exchange.respond(200, self._headers(), frame + data, trailers)
 
     async def send(self, message: bytes) -> None:
-        """Send a message, and wait until the client keeps up with it."""
-        await self._begin()
-        self._is_torn = True
+        """Send a message, and wait until the client keeps up."""
+        await self._start()
+        self._is_mid_message = True
         await self._exchange.send(self._form.encode(_frame(_MESSAGE, message)))
-        self._is_torn = False
+        self._is_mid_message = False
 
     async def send_made(self, make: Callable[[], bytes]) -> None:
-        """Make a message when the connection has room for it, and send it."""
+        """Create and send a message when the connection has room for it."""
         await self._exchange.backlog.until_room()
         message = make()
         self._exchange.keep(len(message))
@@ -213,23 +221,23 @@ class GrpcReply:
         self._exchange.keep(0)
 
     async def finish(self, error: RpcError | None) -> None:
-        """Send how the call ended."""
-        if not self._has_begun and error is not None:
+        """Send the status of the call."""
+        if not self._has_started and error is not None:
             await self._exchange.start(200, self._headers(error), end=True)
             return
-        await self._begin()
+        await self._start()
         data, trailers = self._ending(error)
-        if data and self._is_torn:  # the client would take it for the rest of the message
+        if data and self._is_mid_message:  # the client would parse it as the rest of the message
             return
         await self._exchange.end(data, trailers)
 
-    async def _begin(self) -> None:
-        if not self._has_begun:
-            self._has_begun = True
+    async def _start(self) -> None:
+        if not self._has_started:
+            self._has_started = True
             await self._exchange.start(200, self._headers())
 
     def _headers(self, error: RpcError | None = None) -> Headers:
-        """The head of a response; that of an error is all of it."""
+        """Return the headers of a response, which are all of it for an error."""
         is_native = self._form is Form.NATIVE
         more = () if is_native else CORS
         headers = (("content-type", self._form.value), *more, *info_headers(self._backend.node))
@@ -239,7 +247,7 @@ class GrpcReply:
         return (*headers, *trailers, *(() if is_native else _NO_BODY))
 
     def _ending(self, error: RpcError | None) -> tuple[bytes, Headers]:
-        """How a call ended, as a part of the body, or behind it."""
+        """Return the status of a call as a part of the body, or as trailers."""
         trailers = status_trailers(self._backend.messages, error)
         if self._form is Form.NATIVE:
             return b"", trailers
@@ -247,7 +255,7 @@ class GrpcReply:
 
 
 def _lines(trailers: Headers) -> bytes:
-    """A block of headers as in HTTP/1.1, without an empty line behind it."""
+    """Format headers as in HTTP/1.1, without the empty line at the end."""
     return "".join(f"{name}:{value}\r\n" for name, value in trailers).encode("latin-1")
 
 
@@ -255,7 +263,7 @@ def _lines(trailers: Headers) -> bytes:
 
 
 def status_trailers(messages: Messages, error: RpcError | None) -> Headers:
-    """The trailers of a call that ended with an error, or well."""
+    """Return the trailers of a call that failed with an error or, with None, succeeded."""
     if error is None:
         return _SUCCESS
     trailers = [("grpc-status", str(int(error.code)))]
@@ -270,7 +278,7 @@ def status_trailers(messages: Messages, error: RpcError | None) -> Headers:
 
 
 def _quoted(message: str) -> str:
-    """As much of a message as fits, in the characters of headers, which no space begins or ends."""
+    """Quote a message for a header, truncated, and without a space at its start or end."""
     quoted = [quote(character, safe=_PRINTABLE) for character in message[:_LONGEST]]
     ends = accumulate(map(len, quoted))
     text = "".join(part for part, end in zip(quoted, ends, strict=True) if end <= _LONGEST)

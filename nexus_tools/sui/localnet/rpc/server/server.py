@@ -1,4 +1,4 @@
-"""A node behind one port: gRPC in all its forms, and the controls."""
+"""The server of a node on one port: gRPC in all its forms, and the controls."""
 
 from nexus_tools.sui.localnet.http import HttpServer
 from nexus_tools.sui.localnet.node import Node
@@ -11,7 +11,7 @@ from nexus_tools.sui.support.allowed_sources import AllowedSources
 
 
 class Server(HttpServer):
-    """Serves a node on one port. The node is used in the event loop's thread alone."""
+    """An HTTP server for a node, which only the event loop's thread uses."""
 
     def __init__(
         self,

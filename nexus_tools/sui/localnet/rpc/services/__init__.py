@@ -1,4 +1,4 @@
-"""The services of the interface: a file for each, which is imported when it is first called."""
+"""The services of the interface: a module for each, imported at its first call."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -25,7 +25,7 @@ _MODULES = {
 
 @cache
 def procedures_of(service: str) -> tuple[Mapping[str, Unary], Mapping[str, Streaming]]:
-    """What serves the procedures of a service, by their names: with one response, with many."""
+    """Return the functions of a service by procedure: those with one response, and with many."""
     if service not in _MODULES:
         return {}, {}
     module = import_module(f"{__name__}.{_MODULES[service]}")

@@ -1,7 +1,7 @@
-"""What is known of a type of coins (`GetCoinInfo`).
+"""The metadata, supply and regulation of a coin type (`GetCoinInfo`).
 
-A coin is registered as `0x2::coin_registry::Currency<T>`, or, as it was done before, has its
-`0x2::coin::CoinMetadata<T>` and perhaps a `TreasuryCap<T>` as objects of their own.
+A coin is registered as `0x2::coin_registry::Currency<T>`. An older coin has separate objects
+instead: its `0x2::coin::CoinMetadata<T>` and perhaps a `TreasuryCap<T>`.
 """
 
 from msgspec import Struct
@@ -29,7 +29,7 @@ from nexus_tools.sui.types.type_tag import (
 )
 
 _REGISTRY = Address.of(0xC)
-_EMPTY_STRUCT = b"\0"  # the compiler gives it a field, which is false
+_EMPTY_STRUCT = b"\0"  # the compiler adds a field, which is false
 _FIXED, _BURN_ONLY = 1, 2
 _CLAIMED, _UNCLAIMED, _DELETED = 1, 2, 3
 _REGULATED, _UNREGULATED = 1, 2
@@ -47,11 +47,11 @@ class MoveRecord(Struct, frozen=True):
     value: Value
 
     @classmethod
-    def of(cls, found: Object, machine: Machine) -> "MoveRecord":
-        """The value of an object that is no package."""
-        assert isinstance(found.data, MoveObject)
-        value = machine.types.decode(found.data.type, found.data.contents)
-        return cls(machine, found.data.type, value)
+    def of(cls, source: Object, machine: Machine) -> "MoveRecord":
+        """Return the value of an object that is not a package."""
+        assert isinstance(source.data, MoveObject)
+        value = machine.types.decode(source.data.type, source.data.contents)
+        return cls(machine, source.data.type, value)
 
     def __getitem__(self, name: str) -> Value:
         return self.value[self._place(name)]
@@ -63,11 +63,15 @@ class MoveRecord(Struct, frozen=True):
         datatype = self.machine.types.datatype(self.tag)
         assert datatype is not None
         assert datatype.fields is not None
-        return datatype.fields  # type: ignore[return-value]  # fields are no references
+        return datatype.fields  # type: ignore[return-value]  # fields are not references
 
 
 def get_coin_info(backend: Backend, request: Message, response: Message) -> None:
-    """Serve `GetCoinInfo`. Raises `RpcError` (NOT_FOUND) for a type without any coin."""
+    """Serve `GetCoinInfo`.
+
+    Raises:
+        RpcError: NOT_FOUND for a type that is not a coin's.
+    """
     coin_type = parsed("coin_type", required(request, "coin_type"), parse_struct_tag)
     currency = _registered(backend, coin_type)
     metadata = _find(backend, "coin", "CoinMetadata", coin_type)
@@ -88,15 +92,15 @@ def get_coin_info(backend: Backend, request: Message, response: Message) -> None
 
 
 def _registered(backend: Backend, coin_type: StructTag) -> Object | None:
-    """The entry of the registry; a currency that only was sent to it has none yet."""
+    """Return the registry's entry, which does not exist until a sent currency is received."""
     key_type = StructTag(SUI_FRAMEWORK, "coin_registry", "CurrencyKey", (coin_type,))
     return backend.node.ledger.get(derived_object_id(_REGISTRY, key_type, _EMPTY_STRUCT))
 
 
 def _find(backend: Backend, module: str, name: str, coin_type: StructTag) -> Object | None:
     tag = StructTag(SUI_FRAMEWORK, module, name, (coin_type,))
-    found = backend.node.ledger.describing(tag)
-    return found[0] if found else None
+    objects = backend.node.ledger.describing(tag)
+    return objects[0] if objects else None
 
 
 def _text(value: Value) -> str:
@@ -129,7 +133,7 @@ def _render_currency(
 
 
 def _render_regulated(message: Message, regulated: Value) -> None:
-    """`RegulatedState`: regulated with cap, pause and variant; unregulated; unknown."""
+    """Fill `RegulatedState`: regulated with cap, pause and variant; unregulated; or unknown."""
     if regulated.tag != 0:
         message.coin_regulated_state = _UNREGULATED if regulated.tag == 1 else _UNKNOWN
         return
@@ -147,7 +151,7 @@ def _render_objects(
     treasury: Object | None,
     machine: Machine,
 ) -> None:
-    """What the `CoinMetadata` and the `TreasuryCap` say."""
+    """Fill the fields from `CoinMetadata` and `TreasuryCap`."""
     if metadata is not None:
         fields = MoveRecord.of(metadata, machine)
         _render_names(response.metadata, metadata, fields)
@@ -169,8 +173,8 @@ def _render_regulated_object(message: Message, regulated: Object | None, machine
     message.coin_regulated_state = _REGULATED
 
 
-def _render_names(message: Message, found: Object, fields: MoveRecord) -> None:
-    message.id = str(found.id)
+def _render_names(message: Message, source: Object, fields: MoveRecord) -> None:
+    message.id = str(source.id)
     message.decimals = fields["decimals"]
     message.name = _text(fields["name"])
     message.symbol = _text(fields["symbol"])
@@ -181,7 +185,7 @@ def _render_treasury(message: Message, treasury: Object, machine: Machine) -> No
     message.id = str(treasury.id)
     message.total_supply = MoveRecord.of(treasury, machine)["total_supply"][0]
     owner = treasury.owner
-    of_nobody = isinstance(owner, Immutable) or (
+    has_no_owner = isinstance(owner, Immutable) or (
         isinstance(owner, AddressOwner | ConsensusAddressOwner) and owner.address == ZERO
     )
-    message.supply_state = _FIXED if of_nobody else _UNKNOWN
+    message.supply_state = _FIXED if has_no_owner else _UNKNOWN

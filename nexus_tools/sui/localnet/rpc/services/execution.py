@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.TransactionExecutionService`: execute a transaction, or see what it would do."""
+"""`sui.rpc.v2.TransactionExecutionService`: execute or simulate a transaction."""
 
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.errors import NotAllowedError
@@ -51,7 +51,7 @@ def _execute_transaction(backend: Backend, request: Message, response: Message) 
             f" {_MAX_SIGNATURES}",
             "signatures",
         )
-    signatures = [serialized_signature(each) for each in request.signatures]
+    signatures = [serialized_signature(signature) for signature in request.signatures]
     try:
         executed = backend.node.execute(data, signatures)
     except BcsError as error:
@@ -96,16 +96,16 @@ def _simulate_transaction(backend: Backend, request: Message, response: Message)
         executed, result = backend.node.simulate(data, mode)
     except TransactionRefused as error:
         raise invalid(f"Error checking transaction input objects: {error.message}") from None
-    if (wanted := mask.get("transaction")) is not None:
+    if (inner_mask := mask.get("transaction")) is not None:
         target = response.transaction
-        render_outcome(target, executed, wanted, backend.node, backend.json)
-    if (wanted := mask.get("command_outputs")) is not None:
-        _render_outputs(backend, response, result, wanted)
+        render_outcome(target, executed, inner_mask, backend.node, backend.json)
+    if (inner_mask := mask.get("command_outputs")) is not None:
+        _render_outputs(backend, response, result, inner_mask)
     prune(response, mask)
 
 
 def _transaction(backend: Backend, message: Message) -> TransactionData:
-    """The transaction of a request; what it leaves open is worked out."""
+    """Return the transaction of a request, with its missing parts resolved."""
     if not is_complete(message):
         return resolve_transaction(backend.node, message)
     data = parse_transaction(message, backend.node.environment.reference_gas_price)
@@ -115,7 +115,7 @@ def _transaction(backend: Backend, message: Message) -> TransactionData:
 
 
 def _with_gas(backend: Backend, message: Message, data: TransactionData) -> TransactionData:
-    """Budget and coins, where the client left them open."""
+    """Fill in budget and coins, where the client left them open."""
     has_budget = message.HasField("bcs") or message.gas_payment.HasField("budget")
     if not has_budget:
         data = with_estimated_budget(backend.node, data)
@@ -132,14 +132,14 @@ def _render_outputs(
 
 
 def _render_command(backend: Backend, message: Message, command: CommandResult, mask: Mask) -> None:
-    if (wanted := mask.get("return_values")) is not None:
+    if (inner_mask := mask.get("return_values")) is not None:
         for tag, value in command.return_values:
-            _render_value(backend, message.return_values.add(), tag, value, wanted)
-    if (wanted := mask.get("mutated_by_ref")) is not None:
+            _render_value(backend, message.return_values.add(), tag, value, inner_mask)
+    if (inner_mask := mask.get("mutated_by_ref")) is not None:
         for argument, tag, value in command.mutated_by_reference:
             target = message.mutated_by_ref.add()
             render_argument(target.argument, argument)
-            _render_value(backend, target, tag, value, wanted)
+            _render_value(backend, target, tag, value, inner_mask)
 
 
 def _render_value(

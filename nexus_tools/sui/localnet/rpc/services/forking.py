@@ -1,11 +1,11 @@
-"""`sui.forking.v1alpha.ForkingService`: time travel, forwards."""
+"""`sui.forking.v1alpha.ForkingService`: moving the clock forward."""
 
 from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
 from nexus_tools.sui.localnet.rpc.interface import invalid
 from nexus_tools.sui.rpc import Message
 
 MAX_ADVANCE_MS = 100 * 365 * 86_400_000
-"""A hundred years: more is a mistake, and would overflow what clients do with times."""
+"""A hundred years. More is a mistake and would overflow the clients' time arithmetic."""
 
 
 def _advance_clock(backend: Backend, request: Message, response: Message) -> None:

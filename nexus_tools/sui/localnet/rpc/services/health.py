@@ -1,4 +1,4 @@
-"""`grpc.health.v1.Health`: whether a service is up, asked in gRPC's own way."""
+"""`grpc.health.v1.Health`: gRPC's standard health check."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,7 +11,7 @@ _SERVING = 1
 
 
 def _check(backend: Backend, request: Message, response: Message) -> None:
-    """What is served is up; the empty name asks for the whole server."""
+    """Report every served service, and the whole server (the empty name), as serving."""
     if request.service and request.service not in backend.messages.services:
         raise not_found("service not registered")
     response.status = _SERVING
@@ -20,7 +20,7 @@ def _check(backend: Backend, request: Message, response: Message) -> None:
 async def _watch(
     backend: Backend, request: Message, response: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """The state now; it stays so until the server stops, and the stream with it."""
+    """Yield the current state, which stays the same until the server stops."""
     message = response()
     _check(backend, request, message)
     yield message.SerializeToString()

@@ -1,7 +1,7 @@
-"""The listing procedures of `sui.rpc.v2.LedgerService`: history as streams of frames.
+"""The list procedures of `sui.rpc.v2.LedgerService`: history as streams of frames.
 
-Every frame has a watermark with a cursor from which to go on; the last frame says why it is the
-last one.
+Every frame has a watermark with a cursor to continue from. The last frame has the reason for the
+end.
 """
 
 import asyncio
@@ -39,10 +39,10 @@ from nexus_tools.sui.rpc import Message
 T = TypeVar("T")
 
 SCAN_LIMIT = 20_000
-"""The most checkpoints that one filtered query looks at."""
+"""The most checkpoints that one query scans."""
 
 _STEP = 64
-"""How many events are read at once."""
+"""The number of events that are read at once."""
 
 Render = Callable[[Message, T], None]
 Found = tuple[EventPosition, T]
@@ -51,7 +51,7 @@ Found = tuple[EventPosition, T]
 async def list_events(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """`ListEvents`: events that pass a filter."""
+    """Serve `ListEvents`: events that pass a filter."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
     query = Query.parse("events", request, backend.node.ledger.latest.number)
@@ -59,19 +59,19 @@ async def list_events(
     def read() -> Iterator[list[Found[LedgerEvent]] | int]:
         start, end = query.start, query.end
         while start < end:
-            found = backend.node.ledger.events(
+            events = backend.node.ledger.events(
                 event_filter, start=start, end=end, limit=_STEP, descending=query.descending
             )
-            yield [(each.position, each) for each in found]
-            if len(found) < _STEP:
+            yield [(event.position, event) for event in events]
+            if len(events) < _STEP:
                 return
             if query.descending:
-                end = found[-1].position
+                end = events[-1].position
             else:
-                start = successor("events", found[-1].position)
+                start = successor("events", events[-1].position)
 
-    def render(message: Message, found: LedgerEvent) -> None:
-        render_ledger_event(message.event, found, mask, backend.json)
+    def render(message: Message, event: LedgerEvent) -> None:
+        render_ledger_event(message.event, event, mask, backend.json)
 
     async for message in _frames(query, read(), render, frame):
         yield message
@@ -80,7 +80,7 @@ async def list_events(
 async def list_transactions(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """`ListTransactions`: transactions that pass a filter."""
+    """Serve `ListTransactions`: transactions that pass a filter."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
     query = Query.parse("transactions", request, backend.node.ledger.latest.number)
@@ -88,13 +88,13 @@ async def list_transactions(
     def pick(checkpoint: Checkpoint) -> list[Found[ExecutedTransaction]]:
         order = -1 if query.descending else 1
         return [
-            (EventPosition(each.checkpoint, each.index_in_checkpoint), each)
-            for each in checkpoint.transactions[::order]
-            if holds is None or holds(each)
+            (EventPosition(executed.checkpoint, executed.index_in_checkpoint), executed)
+            for executed in checkpoint.transactions[::order]
+            if holds is None or holds(executed)
         ]
 
-    def render(message: Message, found: ExecutedTransaction) -> None:
-        render_executed(message.transaction, found, mask, backend.node, backend.json)
+    def render(message: Message, executed: ExecutedTransaction) -> None:
+        render_executed(message.transaction, executed, mask, backend.node, backend.json)
 
     async for message in _frames(query, _scan(backend, query, pick), render, frame):
         yield message
@@ -103,37 +103,37 @@ async def list_transactions(
 async def list_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """`ListCheckpoints`: checkpoints of which a transaction passes a filter."""
+    """Serve `ListCheckpoints`: checkpoints with a transaction that passes a filter."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
     query = Query.parse("checkpoints", request, backend.node.ledger.latest.number)
 
     def pick(checkpoint: Checkpoint) -> list[Found[Checkpoint]]:
-        wanted = passes(checkpoint, holds)
-        return [(EventPosition(checkpoint.number), checkpoint)] if wanted else []
+        is_match = passes(checkpoint, holds)
+        return [(EventPosition(checkpoint.number), checkpoint)] if is_match else []
 
-    def render(message: Message, found: Checkpoint) -> None:
-        render_checkpoint(message.checkpoint, found, mask, backend.node, backend.json)
+    def render(message: Message, checkpoint: Checkpoint) -> None:
+        render_checkpoint(message.checkpoint, checkpoint, mask, backend.node, backend.json)
 
     async for message in _frames(query, _scan(backend, query, pick), render, frame):
         yield message
 
 
 def passes(checkpoint: Checkpoint, holds: Predicate | None) -> bool:
-    """Whether any transaction of a checkpoint passes a filter."""
-    return holds is None or any(holds(each) for each in checkpoint.transactions)
+    """Return whether any transaction of a checkpoint passes a filter."""
+    return holds is None or any(holds(executed) for executed in checkpoint.transactions)
 
 
 def _scan(
     backend: Backend, query: Query, pick: Callable[[Checkpoint], list[Found[T]]]
 ) -> Iterator[list[Found[T]] | int]:
-    """What is picked from each checkpoint of the range; at last the number where it stopped."""
-    for seen, number in enumerate(query.checkpoints):
-        if seen == SCAN_LIMIT:
+    """Yield the items of each checkpoint, and finally the number where the limit was reached."""
+    for count, number in enumerate(query.checkpoints):
+        if count == SCAN_LIMIT:
             yield number
             return
         checkpoint = backend.node.ledger.checkpoint(number)
-        if checkpoint is None:  # the ledger went back to a snapshot meanwhile
+        if checkpoint is None:  # the ledger was reverted to a snapshot in the meantime
             return
         yield pick(checkpoint)
 
@@ -146,12 +146,12 @@ async def _frames(
 ) -> AsyncGenerator[bytes]:
     count, covered = 0, None
     for step in steps:
-        await asyncio.sleep(0)  # other calls get their turn
+        await asyncio.sleep(0)  # let other calls run
         if isinstance(step, int):
             yield _stopped(query, step, frame()).SerializeToString()
             return
         for position, item in step:
-            # The checkpoints at both ends may have items on the other side of the cursors.
+            # The first and last checkpoints may have items outside the cursors.
             if position not in query:
                 continue
             count += 1
@@ -168,7 +168,7 @@ async def _frames(
 
 
 def _covered(message: Message, before: int | None) -> int | None:
-    """Coverage never goes back: an item that shows less keeps what is known."""
+    """Keep the coverage from going back: an item that shows less repeats the earlier value."""
     if message.watermark.HasField("checkpoint"):
         return int(message.watermark.checkpoint)
     if before is not None:

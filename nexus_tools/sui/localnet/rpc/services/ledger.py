@@ -62,10 +62,10 @@ def _get_object(backend: Backend, request: Message, response: Message) -> None:
 def _batch_get_objects(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("Object"), OBJECT_FIELDS)
     _check_batch(len(request.requests))
-    for each in request.requests:
+    for object_request in request.requests:
 
-        def render(result: Message, wanted: Message = each) -> None:
-            _render_found_object(backend, wanted, result.object, mask)
+        def render(result: Message, item: Message = object_request) -> None:
+            _render_found_object(backend, item, result.object, mask)
 
         _render_result(backend, response.objects.add(), render)
 
@@ -76,13 +76,13 @@ def _render_found_object(backend: Backend, request: Message, message: Message, m
         backend.node.catch_up()
     ledger = backend.node.ledger
     if request.HasField("version"):
-        found = ledger.get_version(object_id, request.version)
+        value = ledger.get_version(object_id, request.version)
         name = f"Object {object_id} with version {request.version}"
     else:
-        found, name = ledger.get(object_id), f"Object {object_id}"
-    if found is None:
+        value, name = ledger.get(object_id), f"Object {object_id}"
+    if value is None:
         raise not_found(f"{name} not found")
-    render_object(message, found, mask, backend.json)
+    render_object(message, value, mask, backend.json)
     prune(message, mask)
 
 
@@ -91,8 +91,8 @@ def _render_found_object(backend: Backend, request: Message, message: Message, m
 
 def _get_transaction(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
-    found = _find_transaction(backend, digest(request, "digest"))
-    render_executed(response.transaction, found, mask, backend.node, backend.json)
+    executed = _find_transaction(backend, digest(request, "digest"))
+    render_executed(response.transaction, executed, mask, backend.node, backend.json)
 
 
 def _batch_get_transactions(backend: Backend, request: Message, response: Message) -> None:
@@ -101,26 +101,26 @@ def _batch_get_transactions(backend: Backend, request: Message, response: Messag
     for text in request.digests:
 
         def render(result: Message, text: str = text) -> None:
-            found = _find_transaction(backend, parsed("digest", text, Digest.parse))
-            render_executed(result.transaction, found, mask, backend.node, backend.json)
+            executed = _find_transaction(backend, parsed("digest", text, Digest.parse))
+            render_executed(result.transaction, executed, mask, backend.node, backend.json)
 
         _render_result(backend, response.transactions.add(), render)
 
 
-def _find_transaction(backend: Backend, wanted: Digest) -> ExecutedTransaction:
-    found = backend.node.ledger.transaction(wanted)
-    if found is None:
-        raise not_found(f"Transaction {wanted} not found")
-    return found
+def _find_transaction(backend: Backend, transaction_digest: Digest) -> ExecutedTransaction:
+    executed = backend.node.ledger.transaction(transaction_digest)
+    if executed is None:
+        raise not_found(f"Transaction {transaction_digest} not found")
+    return executed
 
 
 def _check_batch(size: int) -> None:
     if size > BATCH_ITEMS:
-        raise invalid(f"the batch has {size} items; at most {BATCH_ITEMS} are served")
+        raise invalid(f"the batch is too large: expected at most {BATCH_ITEMS} items, got {size}")
 
 
 def _render_result(backend: Backend, result: Message, render: Callable[[Message], None]) -> None:
-    """One item of a batch: a message, or why there is none."""
+    """Fill one item of a batch with a message or an error."""
     try:
         render(result)
     except RpcError as error:
@@ -132,36 +132,36 @@ def _render_result(backend: Backend, result: Message, render: Callable[[Message]
 
 def _get_checkpoint(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
-    found = _find_checkpoint(backend, request)
-    render_checkpoint(response.checkpoint, found, mask, backend.node, backend.json)
+    checkpoint = _find_checkpoint(backend, request)
+    render_checkpoint(response.checkpoint, checkpoint, mask, backend.node, backend.json)
 
 
 def _find_checkpoint(backend: Backend, request: Message) -> Checkpoint:
     ledger = backend.node.ledger
     named_by = request.WhichOneof("checkpoint_id")
     if named_by == "sequence_number":
-        found, name = ledger.checkpoint(request.sequence_number), str(request.sequence_number)
+        checkpoint, name = ledger.checkpoint(request.sequence_number), str(request.sequence_number)
     elif named_by == "digest":
-        wanted = digest(request, "digest")
-        found, name = ledger.checkpoint_by_digest(wanted), str(wanted)
+        checkpoint_digest = digest(request, "digest")
+        checkpoint, name = ledger.checkpoint_by_digest(checkpoint_digest), str(checkpoint_digest)
     else:
         backend.node.catch_up()
         return ledger.latest
-    if found is None:
+    if checkpoint is None:
         raise not_found(f"Checkpoint {name} not found")
-    return found
+    return checkpoint
 
 
 def _get_epoch(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("Epoch"), EPOCH_FIELDS)
     node = backend.node
     number = request.epoch if request.HasField("epoch") else node.environment.epoch
-    found = node.epochs.get(number)
-    if found is not None:
-        render_epoch(response.epoch, found, mask)
+    epoch = node.epochs.get(number)
+    if epoch is not None:
+        render_epoch(response.epoch, epoch, mask)
     elif "committee" in mask:
         raise not_found(f"Committee for epoch {number} not found")
-    else:  # as real nodes answer for an epoch that they do not know
+    else:  # as real nodes answer for an unknown epoch
         response.epoch.epoch = number
     prune(response.epoch, mask)
 

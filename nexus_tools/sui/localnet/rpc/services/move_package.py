@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.MovePackageService`: what packages offer."""
+"""`sui.rpc.v2.MovePackageService`: packages, their datatypes and functions."""
 
 from nexus_tools.sui.bytecode import original_id
 from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
@@ -47,10 +47,12 @@ def _list_package_versions(backend: Backend, request: Message, response: Message
     question = ("package versions", str(original))
     size, after = page_size(request), int.from_bytes(place_of(request, question) or b"", "big")
     versions = [
-        each for each in backend.node.ledger.package_versions(original) if each.version > after
+        package_version
+        for package_version in backend.node.ledger.package_versions(original)
+        if package_version.version > after
     ]
-    for each in versions[:size]:
-        response.versions.add(package_id=str(each.id), version=each.version)
+    for package_version in versions[:size]:
+        response.versions.add(package_id=str(package_version.id), version=package_version.version)
     if len(versions) > size:
         place = versions[size - 1].version.to_bytes(_VERSION_BYTES, "big")
         response.next_page_token = token_for(place, question)
@@ -58,19 +60,19 @@ def _list_package_versions(backend: Backend, request: Message, response: Message
 
 def _find_package(backend: Backend, request: Message) -> MovePackage:
     package_id = address(request, "package_id")
-    found = backend.node.ledger.get(package_id)
-    if found is None:
+    value = backend.node.ledger.get(package_id)
+    if value is None:
         raise not_found(f"Package {package_id} not found")
-    if not isinstance(found.data, MovePackage):
+    if not isinstance(value.data, MovePackage):
         raise invalid(f"object {package_id} is not a package")
-    return found.data
+    return value.data
 
 
 def _find_module(backend: Backend, request: Message) -> LoadedModule:
     package = _find_package(backend, request)
     name = required(request, "module_name")
-    loaded = backend.node.machine.types.package(package.id)
-    module = loaded.module(name) if loaded else None
+    loaded_package = backend.node.machine.types.package(package.id)
+    module = loaded_package.module(name) if loaded_package else None
     if module is None:
         raise not_found(f"Module {package.id}::{name[:200]} not found")
     return module

@@ -1,7 +1,6 @@
-"""`sui.rpc.v2.NameService`: no name is registered on a network without SuiNS.
+"""`sui.rpc.v2.NameService`: names are never found, because this network does not have SuiNS.
 
-Source of what a name is: `Domain::from_str` in `sui-name-service/src/lib.rs`, whose sentences these
-are.
+Source of the syntax and the error messages: `Domain::from_str` in `sui-name-service/src/lib.rs`.
 """
 
 import re
@@ -21,12 +20,12 @@ _LABEL = re.compile(r"[a-z0-9-]*", re.ASCII)
 
 def _lookup_name(_: Backend, request: Message, __: Message) -> None:
     name = parsed("name", required(request, "name"), parse_domain)
-    raise not_found(f"name {name!r} is not registered: SuiNS is not on this network")
+    raise not_found(f"name {name!r} is not registered: this network does not have SuiNS")
 
 
 def _reverse_lookup_name(_: Backend, request: Message, __: Message) -> None:
-    found = address(request, "address")
-    raise not_found(f"{found} has no name: SuiNS is not on this network")
+    owner = address(request, "address")
+    raise not_found(f"{owner} does not have a name: this network does not have SuiNS")
 
 
 UNARY: dict[str, Unary] = {
@@ -39,18 +38,19 @@ UNARY: dict[str, Unary] = {
 
 
 def parse_domain(text: str) -> str:
-    """A name in its full form: `a.example.sui` for `a@example` and `a*example*sui`.
+    """Return a name in its full form: `a.example.sui` for `a@example` and `a*example*sui`.
 
-    Raises `ValidationError`.
+    Raises:
+        ValidationError: `domain_name_invalid`.
     """
     if len(text.encode()) > _MAX_BYTES:
         raise _invalid(
             f"String length: {len(text.encode())} exceeds maximum allowed length: {_MAX_BYTES}"
         )
-    used = [separator for separator in _SEPARATORS if separator in text]
-    if len(used) > 1:
+    separators = [separator for separator in _SEPARATORS if separator in text]
+    if len(separators) > 1:
         raise _invalid("Domain must include only one separator")
-    labels = _labels(text, used[0] if used else _SEPARATORS[0])
+    labels = _labels(text, separators[0] if separators else _SEPARATORS[0])
     for label in labels:
         _check_label(label)
     if len(labels) < 2:
@@ -59,7 +59,7 @@ def parse_domain(text: str) -> str:
 
 
 def _labels(text: str, separator: str) -> list[str]:
-    """The labels; behind an `@` there is one, and the top-level one is left out."""
+    """Split a name into labels. After an `@` there is one label, without the top-level one."""
     before, at, after = text.partition("@")
     if not at:
         return text.split(separator)

@@ -1,7 +1,7 @@
-"""`grpc.reflection.v1.ServerReflection`: what is served here, for tools such as grpcurl.
+"""`grpc.reflection.v1.ServerReflection`: the served interface, for tools such as grpcurl.
 
-The messages of `sui.rpc.v2` come as one file: pysui's code, from which they are made, does not say
-in which file each was defined.
+The messages of `sui.rpc.v2` come as one file, because pysui's code, from which they are generated,
+does not contain the original files.
 """
 
 from collections.abc import Callable
@@ -15,21 +15,21 @@ from nexus_tools.sui.rpc import Message
 
 
 def _respond(backend: Backend, request: Message, response: Message) -> None:
-    """Answer one question of a conversation; an error ends only the question."""
+    """Answer one question of a conversation. An error ends only the question."""
     response.valid_host = request.host
     response.original_request.CopyFrom(request)
-    asked = request.WhichOneof("message_request")
+    question = request.WhichOneof("message_request")
     try:
-        if asked is None:
-            raise invalid("the request asks for nothing")
-        _QUESTIONS[asked](backend, request, response)
+        if question is None:
+            raise invalid("the request does not contain a question")
+        _QUESTIONS[question](backend, request, response)
     except RpcError as error:
         response.error_response.error_code = error.code
         response.error_response.error_message = error.message
 
 
 def _file_by_name(backend: Backend, request: Message, response: Message) -> None:
-    _give(response, backend.messages.pool.FindFileByName, request.file_by_filename)
+    _append_file(response, backend.messages.pool.FindFileByName, request.file_by_filename)
 
 
 def _file_with_symbol(backend: Backend, request: Message, response: Message) -> None:
@@ -41,15 +41,15 @@ def _file_with_symbol(backend: Backend, request: Message, response: Message) -> 
         except KeyError:
             return pool.FindMethodByName(symbol).containing_service.file
 
-    _give(response, find, request.file_containing_symbol)
+    _append_file(response, find, request.file_containing_symbol)
 
 
-def _give(response: Message, find: Callable[[str], FileDescriptor], name: str) -> None:
-    """The one file: clients ask for the files that it depends on by their names."""
+def _append_file(response: Message, find: Callable[[str], FileDescriptor], name: str) -> None:
+    """Return one file. Clients request its dependencies by name."""
     try:
         file = find(name)
     except KeyError:
-        raise not_found(f"{name[:200]!r} is not known here") from None
+        raise not_found(f"{name[:200]!r} does not exist on this server") from None
     message = FileDescriptorProto()
     file.CopyToProto(message)
     response.file_descriptor_response.file_descriptor_proto.append(message.SerializeToString())
@@ -61,7 +61,7 @@ def _list_services(backend: Backend, _: Message, response: Message) -> None:
 
 
 def _no_extensions(_: Backend, __: Message, ___: Message) -> None:
-    """No message here has extensions; proto3 has none."""
+    """Refuse the request, because proto3 messages have no extensions."""
     raise RpcError(Code.UNIMPLEMENTED, "extensions are not supported")
 
 

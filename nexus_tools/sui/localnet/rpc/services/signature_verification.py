@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.SignatureVerificationService`: whether a signature fits a message."""
+"""`sui.rpc.v2.SignatureVerificationService`: verify the signature of a message."""
 
 from typing import Any
 
@@ -29,18 +29,21 @@ def _verify_signature(_: Backend, request: Message, response: Message) -> None:
     signature = UserSignature.parse(serialized_signature(request.signature))
     if not request.HasField("message"):
         raise invalid("missing message")
-    signed = _signed_bytes(request.message)
-    claimed = address(request, "address") if request.HasField("address") else None
+    signed_bytes = _signed_bytes(request.message)
+    claimed_address = address(request, "address") if request.HasField("address") else None
     _check_jwks(request)
     try:
-        if claimed is not None and claimed != (derived := signature.address()):
+        if claimed_address is not None and claimed_address != (
+            derived_address := signature.address()
+        ):
             response.is_valid = False
             response.reason = (
-                f"provided address `{claimed}` does not match derived address `{derived}`"
+                f"provided address `{claimed_address}` does not match derived address"
+                f" `{derived_address}`"
             )
             return
         _check_bitmap(signature)
-        signature.verify(signed)
+        signature.verify(signed_bytes)
     except NotAllowedError as error:
         response.is_valid = False
         response.reason = f"signature error: {error.message.removeprefix(NOT_VALID)}"
@@ -49,14 +52,14 @@ def _verify_signature(_: Backend, request: Message, response: Message) -> None:
 
 
 def _check_bitmap(signature: UserSignature) -> None:
-    """This service is stricter than execution, which looks at no more members than signed."""
+    """Refuse a bitmap that does not match; execution ignores members that did not sign."""
     multisig = signature.authenticator
     if isinstance(multisig, MultiSig) and multisig.bitmap.bit_count() != len(multisig.signatures):
         raise NotAllowedError("signature_invalid", "number of signatures does not match bitmap")
 
 
 def _check_jwks(request: Message) -> None:
-    """Keys of OpenID providers have to be whole, though no zkLogin is verified with them."""
+    """Require complete keys of OpenID providers, although no zkLogin is verified with them."""
     for index, key in enumerate(request.jwks):
         try:
             for name in ("iss", "kid"):
@@ -68,7 +71,7 @@ def _check_jwks(request: Message) -> None:
 
 
 def _signed_bytes(message: Message) -> bytes:
-    """The message behind its intent; a message without a known name is taken for what it can be."""
+    """Return the message after its intent. Without a known name, try each kind of message."""
     value = bytes(message.value)
     for name, (codec, intent) in _KINDS.items():
         if message.name in _KINDS and message.name != name:

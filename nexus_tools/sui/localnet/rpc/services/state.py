@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.StateService`: who owns what now."""
+"""`sui.rpc.v2.StateService`: current objects and balances of owners."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,15 +36,15 @@ def _list_owned_objects(backend: Backend, request: Message, response: Message) -
     question = ("owned", str(owner), str(object_type))
     size = page_size(request)
     after = place_of(request, question) or b""
-    found = backend.node.ledger.owned_by(owner, object_type, after=after, limit=size + 1)
+    objects = backend.node.ledger.owned_by(owner, object_type, after=after, limit=size + 1)
 
-    def render(each: Object) -> Message:
+    def render(value: Object) -> Message:
         message = response.objects.add()
-        render_object(message, each, mask, backend.json)
+        render_object(message, value, mask, backend.json)
         prune(message, mask)
         return message
 
-    last = _fill_page(found, size, render, backend.limits.page_bytes)
+    last = _fill_page(objects, size, render, backend.limits.page_bytes)
     if last is not None:
         assert isinstance(last.data, MoveObject)
         response.next_page_token = token_for(listing_place(last.data), question)
@@ -58,34 +58,34 @@ def _list_dynamic_fields(backend: Backend, request: Message, response: Message) 
     ledger, machine = backend.node.ledger, backend.node.machine
     place = place_of(request, question)
     after = None if place is None else Address(place)
-    found = ledger.children_of(parent, after=after, limit=size + 1)
+    fields = ledger.children_of(parent, after=after, limit=size + 1)
 
-    def render(each: Object) -> Message:
+    def render(field: Object) -> Message:
         message = response.dynamic_fields.add()
         render_dynamic_field(
-            message, parent, each, mask, ledger=ledger, machine=machine, json=backend.json
+            message, parent, field, mask, ledger=ledger, machine=machine, json=backend.json
         )
         return message
 
-    last = _fill_page(found, size, render, backend.limits.page_bytes)
+    last = _fill_page(fields, size, render, backend.limits.page_bytes)
     if last is not None:
         response.next_page_token = token_for(last.id, question)
 
 
 def _fill_page(
-    found: Sequence[Object], size: int, render: Callable[[Object], Message], limit: int
+    objects: Sequence[Object], size: int, render: Callable[[Object], Message], limit: int
 ) -> Object | None:
-    """Render a page, which ends when it has `size` objects or `limit` bytes.
+    """Render a page, which ends after `size` objects or `limit` bytes.
 
-    `found` has one object more than fits, if there is one. Gives the object behind which the next
-    page begins; None if this is the last.
+    `found` has one object more than the page, if there is one. Return the object after which the
+    next page starts, or None if this is the last page.
     """
     total = 0
-    for count, each in enumerate(found[:size], 1):
-        # A page has one object at least, however large: so clients that go on always get on.
-        total += render(each).ByteSize()
-        if (count == size or total >= limit) and count < len(found):
-            return each
+    for count, value in enumerate(objects[:size], 1):
+        # A page has at least one object, however large, so that clients always make progress.
+        total += render(value).ByteSize()
+        if (count == size or total >= limit) and count < len(objects):
+            return value
     return None
 
 
@@ -113,7 +113,7 @@ def _list_balances(backend: Backend, request: Message, response: Message) -> Non
 
 
 def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
-    """The whole, and its parts as far as there are any."""
+    """Fill the total, and its parts if they are not zero."""
     message.coin_type = str(coin_type)
     message.balance = min(balance.amount + balance.in_address, _MAX_U64)
     if balance.amount:

@@ -1,7 +1,7 @@
-"""`sui.rpc.v2.SubscriptionService`: what happens from now on, as streams of frames.
+"""`sui.rpc.v2.SubscriptionService`: new checkpoints, transactions and events as streams of frames.
 
-A stream of events or transactions begins with a frame that says where it stands; every checkpoint
-ends with a frame of progress, whether or not something in it passed the filter.
+A stream of events or transactions starts with a frame that contains the current position. Every
+checkpoint ends with a progress frame, whether or not an item passed the filter.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ from nexus_tools.sui.localnet.rpc.services.history import passes
 from nexus_tools.sui.rpc import Message
 
 CHECKPOINT_SECONDS = 1.0
-"""While someone watches, the chain gets a checkpoint at least this often."""
+"""The longest interval between checkpoints while there is a subscription."""
 
 
 async def _subscribe_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """From the latest checkpoint on; without a filter, each one and without gaps."""
+    """Yield checkpoints from the latest one on. Without a filter there are no gaps."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
 
@@ -54,8 +54,8 @@ async def _subscribe_checkpoints(
     with CheckpointFeed(backend) as feed:
         latest = backend.node.ledger.latest
         if holds is not None:
-            # The stream begins with the latest checkpoint itself: what lies behind is the one
-            # before.
+            # The stream starts with the latest checkpoint itself, so the position before it is the
+            # previous checkpoint.
             yield frame(cursor=max(0, latest.number - 1)).SerializeToString()
         for data in backend.frames.of(request, latest.digest, partial(render, latest)):
             yield data
@@ -66,7 +66,7 @@ async def _subscribe_checkpoints(
 async def _subscribe_transactions(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Transactions after the latest checkpoint."""
+    """Yield transactions after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
 
@@ -89,7 +89,7 @@ async def _subscribe_transactions(
 async def _subscribe_events(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Events after the latest checkpoint."""
+    """Yield events after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
 
@@ -99,9 +99,9 @@ async def _subscribe_events(
                 if not matches(event_filter, event):
                     continue
                 position = EventPosition(checkpoint.number, executed.index_in_checkpoint, index)
-                found = LedgerEvent(position, executed.digest, executed.timestamp_ms, event)
+                ledger_event = LedgerEvent(position, executed.digest, executed.timestamp_ms, event)
                 message = frame()
-                render_ledger_event(message.event, found, mask, backend.json)
+                render_ledger_event(message.event, ledger_event, mask, backend.json)
                 yield _item(message, "events", position)
         yield _progress(frame(), "events", checkpoint)
 
@@ -117,7 +117,7 @@ async def _frames(
     request: Message,
     render: Callable[[Checkpoint], Iterable[Message]],
 ) -> AsyncGenerator[bytes]:
-    """What is sent for one checkpoint after the other; it never ends by itself."""
+    """Yield the frames of each new checkpoint. This never ends by itself."""
     while True:
         checkpoint = await feed.next()
         for data in backend.frames.of(request, checkpoint.digest, partial(render, checkpoint)):
@@ -125,10 +125,10 @@ async def _frames(
 
 
 def _item(message: Message, stream: str, position: EventPosition) -> Message:
-    """An item covers all checkpoints before its own.
+    """Set the watermark of an item, which covers all checkpoints before its own.
 
-    An event of checkpoint 7 has the watermark 6, as 7 may have others. The frame of progress behind
-    them has 7, and the gap before (8, 0, 0) as its cursor.
+    An event of checkpoint 7 has the watermark 6, because 7 may have more events. The progress frame
+    after them has 7, and the gap before (8, 0, 0) as its cursor.
     """
     message.watermark.cursor = Cursor(stream, position, is_boundary=False).encode()
     message.watermark.checkpoint = position.checkpoint - 1
@@ -136,7 +136,7 @@ def _item(message: Message, stream: str, position: EventPosition) -> Message:
 
 
 def _progress(message: Message, stream: str, covered: Checkpoint) -> Message:
-    """All up to a checkpoint, inclusive, is covered."""
+    """Set the watermark of a progress frame, which covers all up to and including a checkpoint."""
     place = EventPosition(covered.number + 1)
     message.watermark.cursor = Cursor(stream, place, is_boundary=True).encode()
     message.watermark.checkpoint = covered.number
@@ -154,11 +154,11 @@ STREAMING: dict[str, Streaming] = {
 
 
 class CheckpointFeed:
-    """The checkpoints that the node makes while the feed is open.
+    """The new checkpoints of the node while the feed is open.
 
-    A client that does not take them as fast as they come is dropped when as many wait as the limits
-    allow: nothing is kept for it any more, and its stream ends with RESOURCE_EXHAUSTED behind the
-    frame that it is reading.
+    A client that reads too slowly is dropped when the number of waiting checkpoints reaches the
+    limit. Then nothing more is stored for it, and its stream ends with RESOURCE_EXHAUSTED after the
+    current frame.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -198,9 +198,10 @@ class CheckpointFeed:
         self._arrived.set()
 
     async def next(self) -> Checkpoint:
-        """The next checkpoint; the node is asked for one when none comes by itself.
+        """Return the next checkpoint, and request one from the node if none arrives by itself.
 
-        Raises `RpcError` if the client was dropped, and if the network went back to a snapshot.
+        Raises:
+            RpcError: the client was dropped, or the network was reverted to a snapshot.
         """
         while not self._waiting:
             if self._is_dropped:
@@ -215,6 +216,8 @@ class CheckpointFeed:
                 self._backend.node.catch_up()
         checkpoint = self._waiting.popleft()
         if checkpoint.number <= self._last:
-            raise RpcError(Code.UNAVAILABLE, "the network went back to a snapshot: subscribe again")
+            raise RpcError(
+                Code.UNAVAILABLE, "the network was reverted to a snapshot: subscribe again"
+            )
         self._last = checkpoint.number
         return checkpoint

@@ -1,4 +1,4 @@
-"""Move values as people see them."""
+"""The rendering of Move values as JSON."""
 
 from nexus_tools.sui.localnet.rpc.values.json_renderer import JsonRenderer
 

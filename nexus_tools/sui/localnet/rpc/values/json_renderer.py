@@ -1,6 +1,6 @@
 """Move values as JSON (`google.protobuf.Value`).
 
-Integers up to u32 are numbers and wider ones strings; addresses, ids and balances are strings,
+Integers up to u32 are numbers and wider ones strings; addresses, IDs and balances are strings,
 `vector<u8>` is base64, an option is its value or null, a struct is an object, and an enum an object
 with the name of its variant under `@variant`. Source: `sui-types/src/object/rpc_visitor/mod.rs`.
 """
@@ -32,16 +32,16 @@ Fields = tuple[tuple[str, Writer], ...]
 
 
 class JsonRenderer:
-    """Writes values of any type that the machine knows. Writers are made once per type."""
+    """A renderer for values of all types that the machine knows. It caches one writer per type."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._writers: dict[TypeTag, Writer] = dict(_PRIMITIVES)
 
     def render(self, tag: TypeTag, contents: bytes, into: Callable[[], Message]) -> None:
-        """Write a value of BCS bytes into the message that `into` gives.
+        """Write a value from BCS bytes into the message that `into` returns.
 
-        Bytes that are too many or not of this type are left out, as a real node does.
+        Values that are too large or not of this type are omitted, as on a real node.
         """
         if len(contents) > JSON_BYTES:
             return
@@ -66,7 +66,7 @@ class JsonRenderer:
 
         def write(value: Value, message: Message) -> None:
             elements = message.list_value
-            elements.SetInParent()  # an empty list is a list, too
+            elements.SetInParent()  # an empty list is still a list
             for element in value:
                 write_element(element, elements.values.add())
 
@@ -81,7 +81,7 @@ class JsonRenderer:
             return _option(self._writer(tag.type_params[0]))
         datatype = self._machine.types.datatype(tag)
         if datatype is None:
-            raise LinkError(f"there is no type {tag}")
+            raise LinkError(f"the type {tag} does not exist")
         if datatype.fields is not None:
             return _struct_writer(self._fields(datatype.fields, tag))
         assert datatype.variants is not None
@@ -134,7 +134,7 @@ def _write_balance(value: Value, message: Message) -> None:
 
 
 def innermost(value: Value) -> Value:
-    """What is in a struct of one field, which may be such a struct again.
+    """Return the value inside nested structs of one field.
 
     `UID { id: ID { bytes } }` is `[[b"..."]]`: the bytes. A `Url` is a `String`, which is a vector.
     """

@@ -1,4 +1,4 @@
-"""What each instruction that meets references asks of them, and does to what is known of them."""
+"""The requirements and effects of the instructions that use references."""
 
 from collections.abc import Callable
 
@@ -30,10 +30,10 @@ def _copy(checker: ReferenceChecker, operand: object) -> None:
     state = checker.state
     value = state.locals[operand]
     if value != VALUE:
-        # Of two `&mut` to the same, the original may not be used until the copy is gone.
+        # If a `&mut` is copied, the original may not be used until the copy is dropped.
         value = state.copied(value, mutable=state.graph.is_mutable(value))
     elif state.is_local_borrowed(operand, mutably=True):
-        message = f"local {operand} is borrowed mutably"
+        message = f"local {operand} is mutably borrowed"
         raise checker.refused("COPYLOC_EXISTS_BORROW_ERROR", message)
     checker.stack.append(value)
 
@@ -64,10 +64,10 @@ def _store(checker: ReferenceChecker, operand: object) -> None:
 def _freeze(checker: ReferenceChecker, _: object) -> None:
     ref = checker.stack.pop()
     if not checker.state.is_readable(ref):
-        message = "what the reference leads to is borrowed mutably"
+        message = "the target of the reference is mutably borrowed"
         raise checker.refused("FREEZEREF_EXISTS_MUTABLE_BORROW_ERROR", message)
-    # The frozen reference takes the place of the mutable one: who borrowed from that borrows from
-    # it.
+    # The frozen reference replaces the mutable one: borrows from the old one become borrows from
+    # the new one.
     checker.stack.append(checker.state.copied(ref, mutable=False))
     checker.state.release(ref)
 
@@ -76,7 +76,7 @@ def _equality(checker: ReferenceChecker, _: object) -> None:
     operands = checker.stack.pop(), checker.stack.pop()
     for value in operands:
         if value != VALUE and not checker.state.is_readable(value):
-            raise checker.refused(_READ_STATUS, "what is compared is borrowed mutably")
+            raise checker.refused(_READ_STATUS, "a compared value is mutably borrowed")
     for value in operands:
         checker.state.release(value)
     checker.stack.append(VALUE)
@@ -85,7 +85,7 @@ def _equality(checker: ReferenceChecker, _: object) -> None:
 def _read(checker: ReferenceChecker, _: object) -> None:
     ref = checker.stack.pop()
     if not checker.state.is_readable(ref):
-        raise checker.refused(_READ_STATUS, "what is read is borrowed mutably")
+        raise checker.refused(_READ_STATUS, "the value to read is mutably borrowed")
     checker.state.release(ref)
     checker.stack.append(VALUE)
 
@@ -94,7 +94,7 @@ def _write(checker: ReferenceChecker, _: object) -> None:
     ref = checker.stack.pop()
     checker.stack.pop()
     if not checker.state.is_writable(ref):
-        message = "what is written to is borrowed"
+        message = "the target of the write is borrowed"
         raise checker.refused("WRITEREF_EXISTS_BORROW_ERROR", message)
     checker.state.release(ref)
 
@@ -103,10 +103,10 @@ def _borrow_local(*, mutable: bool) -> Rule:
     def rule(checker: ReferenceChecker, operand: object) -> None:
         assert isinstance(operand, int)
         state = checker.state
-        # A mutable borrow of a local takes over all earlier ones: they become its borrowers, so
-        # that nothing is written through it while one of them lives.
+        # All earlier borrows of a local become borrows from the new mutable one, so nothing can be
+        # written through it while one of them is in use.
         if not mutable and state.is_local_borrowed(operand, mutably=True):
-            message = f"local {operand} is borrowed mutably"
+            message = f"local {operand} is mutably borrowed"
             raise checker.refused("BORROWLOC_EXISTS_BORROW_ERROR", message)
         ref = state.borrowed_at(state.frame, local_label(operand), mutable=mutable)
         checker.stack.append(ref)
@@ -117,15 +117,15 @@ def _borrow_local(*, mutable: bool) -> Rule:
 def _refuse_part(
     checker: ReferenceChecker, ref: int, label: Label | None, *, mutable: bool
 ) -> None:
-    """Refuse to borrow a part of what cannot be borrowed from."""
-    # Field by field: `&mut s.a` and `&mut s.b` may live together, so only a reference to s itself,
-    # or to an unknown part of it, is in the way of another one.
+    """Raise an error if a part of the reference's target cannot be borrowed."""
+    # `&mut s.a` and `&mut s.b` may exist together. Only a reference to s itself, or to an unknown
+    # part of it, prevents another mutable one.
     if mutable:
         is_refused = checker.state.graph.is_fully_borrowed(ref)
     else:
         is_refused = not checker.state.is_readable(ref, label)
     if is_refused:
-        raise checker.refused(_FIELD_STATUS, "what a part is borrowed of is borrowed")
+        raise checker.refused(_FIELD_STATUS, "the value whose part is borrowed is already borrowed")
 
 
 def _borrow_field(checker: ReferenceChecker, field: int, *, mutable: bool) -> None:
@@ -153,14 +153,16 @@ def _field_generic(*, mutable: bool) -> Rule:
     return rule
 
 
-def _unpack_variant(named: Callable[[CompiledModule, int], NamedVariant], *, mutable: bool) -> Rule:
+def _unpack_variant(
+    resolve: Callable[[CompiledModule, int], NamedVariant], *, mutable: bool
+) -> Rule:
     def rule(checker: ReferenceChecker, operand: object) -> None:
         assert isinstance(operand, int)
-        variant = named(checker.module, operand)
+        variant = resolve(checker.module, operand)
         ref = checker.stack.pop()
         _refuse_part(checker, ref, None, mutable=mutable)
-        for place in range(len(variant.definition.fields)):
-            label: Label = ("variant", variant.enum, variant.tag, place)
+        for position in range(len(variant.definition.fields)):
+            label: Label = ("variant", variant.enum, variant.tag, position)
             checker.stack.append(checker.state.borrowed_at(ref, label, mutable=mutable))
         checker.state.release(ref)
 
@@ -178,28 +180,29 @@ def _call_generic(checker: ReferenceChecker, operand: object) -> None:
 
 
 def _call_function(checker: ReferenceChecker, function: int) -> None:
-    """References that a call gives back may lead into whatever it was given.
+    """Pop a call's arguments and push its results, which may point into the arguments.
 
-    A mutable one leads into a mutable argument: `fun f(a: &mut S, b: &T): &mut u64` can only have
-    got it from a. Nobody else may read or write what mutable arguments lead to during the call.
+    A mutable result points into a mutable argument: `fun f(a: &mut S, b: &T): &mut u64` can only
+    return a part of a. No other reference may read or write the targets of mutable arguments during
+    the call.
     """
     state, signatures = checker.state, checker.module.signatures
     handle = checker.module.function_handles[function]
     first = len(checker.stack) - len(signatures[handle.parameters])
-    given = [value for value in checker.stack[first:] if value != VALUE]
+    references = [value for value in checker.stack[first:] if value != VALUE]
     del checker.stack[first:]
-    mutable = [ref for ref in given if state.graph.is_mutable(ref)]
+    mutable = [ref for ref in references if state.graph.is_mutable(ref)]
     for ref in mutable:
         if not state.is_writable(ref):
-            message = "what a mutable reference in the arguments leads to is borrowed"
+            message = "the target of a mutable argument is borrowed"
             raise checker.refused("CALL_BORROWED_MUTABLE_REFERENCE_ERROR", message)
     for type_ in signatures[handle.returns]:
         value = VALUE
         if isinstance(type_, ReferenceToken):
-            lenders = mutable if type_.mutable else given
-            value = state.borrowed_from(lenders, mutable=type_.mutable)
+            sources = mutable if type_.mutable else references
+            value = state.borrowed_from(sources, mutable=type_.mutable)
         checker.stack.append(value)
-    for ref in given:
+    for ref in references:
         state.release(ref)
 
 
@@ -213,13 +216,13 @@ def _return(checker: ReferenceChecker, _: object) -> None:
         raise checker.refused("UNSAFE_RET_LOCAL_OR_RESOURCE_STILL_BORROWED", message)
     for value in checker.stack:
         if value != VALUE and state.graph.is_mutable(value) and not state.is_writable(value):
-            message = "what a returned mutable reference leads to is borrowed"
+            message = "the target of a returned mutable reference is borrowed"
             raise checker.refused("RET_BORROWED_MUTABLE_REFERENCE_ERROR", message)
     checker.stack.clear()
 
 
 def _vector(values: int, *, writes: bool, result: bool) -> Rule:
-    """An instruction on a vector, with `values` operands besides the reference to it."""
+    """Return the rule of a vector instruction with `values` operands besides the reference."""
 
     def rule(checker: ReferenceChecker, _: object) -> None:
         del checker.stack[len(checker.stack) - values :]
@@ -234,8 +237,8 @@ def _vector(values: int, *, writes: bool, result: bool) -> Rule:
     return rule
 
 
-# Elements have no labels, for an index is known only when the code runs: a reference to one borrows
-# from the vector as a whole, so that `&mut v[0]` and `&mut v[1]` exclude each other.
+# Elements have no labels, because an index is known only at run time. A reference to an element
+# borrows from the whole vector, so `&mut v[0]` and `&mut v[1]` exclude each other.
 def _element(*, mutable: bool) -> Rule:
     def rule(checker: ReferenceChecker, _: object) -> None:
         checker.stack.pop()

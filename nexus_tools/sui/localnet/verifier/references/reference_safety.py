@@ -1,12 +1,12 @@
-"""No reference dangles, and what a mutable reference leads to has no other reader or writer.
+"""The check that no reference dangles, and that the target of a mutable one is not otherwise used.
 
     let b = &counter.value;
-    let a = &mut counter.value;     // takes over: b is borrowed from a from now on
-    *a = 1;                         // refused, because b is still used
+    let a = &mut counter.value;     // from now on, b is borrowed from a
+    *a = 1;                         // rejected, because b is still used
     *b
 
-Each block is gone through with what is known of the references at its start; where ways meet, what
-either says is kept. Source: `move-bytecode-verifier/src/reference_safety`.
+The check visits each block with the state of the references at its start. Where paths meet, the
+borrows of both are kept. Source: `move-bytecode-verifier/src/reference_safety`.
 """
 
 from nexus_tools.sui.bytecode import ReferenceToken
@@ -61,7 +61,7 @@ class _ReferenceSafety:
                 checker.offset = offset
                 rule(checker, instruction.operand)
                 continue
-            # Without a rule, an instruction takes and leaves values that are no references.
+            # An instruction without a rule pops and pushes values that are not references.
             pops, pushes = stack_effect(checker.module, returns, instruction)
             del stack[len(stack) - pops :]
             stack.extend([VALUE] * pushes)
@@ -71,29 +71,29 @@ class _ReferenceSafety:
         size = state.graph.size + other.graph.size
         items = max(size, size * size // _JOIN_MANY)
         self._context.meter.add(_JOIN_UNITS + _JOIN_ITEM_UNITS * items)
-        # A local that has a reference on one way alone cannot be used any more; what was borrowed
-        # through that reference still counts, which is why it is released and not just left out.
+        # A local that has a reference on only one path cannot be used any more. Borrows through
+        # that reference still count, so it is released and not just removed.
         values, differing = list(state.locals), False
-        for local, (one, another) in enumerate(zip(state.locals, other.locals, strict=True)):
-            if one != another:
+        for local, (first, second) in enumerate(zip(state.locals, other.locals, strict=True)):
+            if first != second:
                 values[local] = VALUE
                 differing = True
-        mine, theirs = state, other
+        own_state, incoming = state, other
         if differing:
-            mine, theirs = _without(state, values), _without(other, values)
-        missing = mine.graph.missing(theirs.graph)
-        if not missing and mine.locals == state.locals:
+            own_state, incoming = _without(state, values), _without(other, values)
+        missing = own_state.graph.missing(incoming.graph)
+        if not missing and own_state.locals == state.locals:
             return None
-        joined = mine.copy()
+        joined = own_state.copy()
         joined.graph.add_edges(missing)
         return joined
 
 
 def _without(state: ReferenceState, values: list[int]) -> ReferenceState:
-    """The state without the references in locals that have none in `values`."""
+    """Return the state without the references in locals that have none in `values`."""
     changed = state.copy()
-    for local, (own, kept) in enumerate(zip(state.locals, values, strict=True)):
-        if own != kept:
-            changed.release(own)
+    for local, (value, new_value) in enumerate(zip(state.locals, values, strict=True)):
+        if value != new_value:
+            changed.release(value)
             changed.locals[local] = VALUE
     return changed

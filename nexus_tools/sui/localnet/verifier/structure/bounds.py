@@ -1,6 +1,6 @@
-"""Every index has a row, and every type parameter is one that is declared around it.
+"""The bounds check: every index has a row, and every type parameter is declared.
 
-Reading a module file checks the same; here it is checked of modules that did not come from a file.
+Reading a module file makes the same checks. This pass covers modules that did not come from a file.
 Source: `move-binary-format/src/check_bounds.rs`.
 """
 
@@ -25,7 +25,7 @@ from nexus_tools.sui.bytecode import (
 )
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
-# For each table, its columns that are indices, with the table that they index.
+# For each table, the columns that are indices, with the table that they refer to.
 _INDICES = {
     "module_handles": {"address": "addresses", "name": "identifiers"},
     "friends": {"address": "addresses", "name": "identifiers"},
@@ -57,7 +57,7 @@ def verify_bounds(module: CompiledModule) -> None:
 class _Bounds:
     def __init__(self, module: CompiledModule) -> None:
         self._module = module
-        # Before the bounds are checked, not even the module's name can be looked up.
+        # Until the bounds are checked, not even the module's name can be looked up.
         self._name = "<unknown>"
 
     def verify(self) -> None:
@@ -88,11 +88,11 @@ class _Bounds:
 
     def _within(self, index: int, count: int, table: str) -> None:
         if not 0 <= index < count:
-            message = f"{table} has no row {index}: there are {count}"
+            message = f"{table} has no row {index}, only {count} rows"
             raise self._refused("INDEX_OUT_OF_BOUNDS", message)
 
     def _verify_members(self) -> None:
-        """Fields and variants are members of what they are said to be in."""
+        """Check that fields and variants are members of their struct or enum."""
         module = self._module
         for field in module.field_handles:
             fields = module.struct_definitions[field.struct].fields or ()
@@ -106,9 +106,9 @@ class _Bounds:
             self._within(variant.tag, len(variants), "an enum")
 
     def _arity(self, token: SignatureToken) -> int:
-        """How many type parameters must be declared around a type, whose own indices are right.
+        """Return how many type parameters a type needs, and check the indices in the type.
 
-        That is 3 for `Map<T0, vector<T2>>`.
+        The result for `Map<T0, vector<T2>>` is 3.
         """
         if isinstance(token, str) and token in PRIMITIVES:
             return 0
@@ -120,19 +120,19 @@ class _Bounds:
             elif isinstance(node, DatatypeToken):
                 self._verify_arguments(node)
             elif isinstance(node, str) and node not in PRIMITIVES:
-                raise self._refused("INVALID_SIGNATURE_TOKEN", f"there is no type {node}")
+                raise self._refused("INVALID_SIGNATURE_TOKEN", f"the type {node} does not exist")
         return arity
 
     def _declared(self, arity: int, type_parameters: int) -> None:
         if arity > type_parameters:
-            message = f"a type parameter {arity - 1} is used where there are {type_parameters}"
+            message = f"type parameter {arity - 1} is used, but only {type_parameters} are declared"
             raise self._refused("INDEX_OUT_OF_BOUNDS", message)
 
     def _verify_arguments(self, token: DatatypeToken) -> None:
         self._index(token.handle, "datatype_handles")
         expected = len(self._module.datatype_handles[token.handle].type_parameters)
         if len(token.type_arguments) != expected:
-            message = f"a type has {len(token.type_arguments)} type arguments, not {expected}"
+            message = f"expected {expected} type arguments, got {len(token.type_arguments)}"
             raise self._refused("NUMBER_OF_TYPE_ARGUMENTS_MISMATCH", message)
 
     def _verify_functions(self, arities: Sequence[int]) -> None:
@@ -160,19 +160,19 @@ class _Bounds:
                 self._verify_fields(enum.handle, variant.fields)
 
     def _verify_fields(self, handle: int, fields: Iterable[FieldDefinition]) -> None:
-        declared = len(self._module.datatype_handles[handle].type_parameters)
+        parameter_count = len(self._module.datatype_handles[handle].type_parameters)
         for field in fields:
             self._index(field.name, "identifiers")
-            self._declared(self._arity(field.type), declared)
+            self._declared(self._arity(field.type), parameter_count)
 
 
 class CodeBounds:
-    """The bounds of one function's code."""
+    """The bounds check of one function's code."""
 
     def __init__(
         self, module: CompiledModule, function: FunctionDefinition, arities: Sequence[int]
     ) -> None:
-        """`arities` says how many type parameters each signature of the module needs."""
+        """Store the function; `arities` has the number of type parameters of each signature."""
         assert function.code is not None
         self._module = module
         self._code = function.code
@@ -184,7 +184,7 @@ class CodeBounds:
         self._arities = arities
 
     def verify(self) -> None:
-        """Raise `VerificationError` for an operand without a referent."""
+        """Raise `VerificationError` for an operand that refers to nothing."""
         for offset, instruction in enumerate(self._code.instructions):
             kind = OPERAND_KINDS.get(instruction.opcode)
             if kind is not None:
@@ -192,7 +192,7 @@ class CodeBounds:
         for table in self._code.jump_tables:
             self._within(table.enum, len(self._module.enum_definitions), "enum_definitions", 0)
             if len(table.offsets) != len(self._module.enum_definitions[table.enum].variants):
-                message = "a jump table has not one branch for each variant"
+                message = "a jump table does not have one branch for each variant"
                 raise self._refused("INVALID_ENUM_SWITCH", message, 0)
             for target in table.offsets:
                 self._within(target, len(self._code.instructions), "the code", 0)
@@ -202,18 +202,18 @@ class CodeBounds:
 
     def _within(self, index: int, count: int, table: str, offset: int) -> None:
         if not 0 <= index < count:
-            message = f"{table} has no row {index}: there are {count}"
+            message = f"{table} has no row {index}, only {count} rows"
             raise self._refused("INDEX_OUT_OF_BOUNDS", message, offset)
 
     def _verify_operand(self, kind: OperandKind, instruction: Instruction, offset: int) -> None:
         operand = instruction.operand
         if kind is OperandKind.ELEMENTS:
             if not isinstance(operand, VecOperand):
-                raise self._refused("MALFORMED", "the operand is no type with a length", offset)
+                raise self._refused("MALFORMED", "the operand is not a type with a length", offset)
             self._verify_type_arguments(operand.type, offset)
             return
         if not isinstance(operand, int):
-            raise self._refused("MALFORMED", "the operand is no number", offset)
+            raise self._refused("MALFORMED", "the operand is not a number", offset)
         if kind is OperandKind.ELEMENT:
             self._verify_type_arguments(operand, offset)
         elif kind is OperandKind.LITERAL:

@@ -1,4 +1,4 @@
-"""Generic things are used by generic instructions, others by the plain ones.
+"""The check that only generic instructions use generic definitions, and only plain ones the others.
 
 Source: `move-bytecode-verifier/src/instruction_consistency.rs`.
 """
@@ -18,19 +18,21 @@ _VECTOR_LENGTH_MAX = 0xFFFF
 
 
 def verify_consistency(module: CompiledModule) -> None:
-    """Raise `VerificationError` for an instruction that does not suit what it names."""
+    """Raise `VerificationError` for an instruction that does not match its definition."""
     for function in module.function_definitions:
         name = module.function_id(function.handle)[2]
         for offset, instruction in enumerate(function.code.instructions if function.code else ()):
             operand = instruction.operand
             if isinstance(operand, VecOperand):
                 if operand.length > _VECTOR_LENGTH_MAX:
-                    message = f"a vector of {operand.length} is made or taken apart"
+                    message = f"a vector of {operand.length} elements is packed or unpacked"
                     raise VerificationError(
                         "CONSTRAINT_NOT_SATISFIED", message, module.name, name, offset
                     )
             elif not _is_consistent(module, instruction):
-                message = f"{instruction.opcode.name} is not for what it names"
+                message = (
+                    f"{instruction.opcode.name} does not match its definition's type parameters"
+                )
                 raise VerificationError(
                     "GENERIC_MEMBER_OPCODE_MISMATCH", message, module.name, name, offset
                 )
@@ -68,7 +70,7 @@ def _variant_instantiation(module: CompiledModule, index: int) -> bool:
     return _enum(module, module.enum_instantiations[enum].target)
 
 
-# Whether what an operand names is generic.
+# Functions that return whether the definition of an operand is generic.
 _GENERIC: dict[OperandKind, Callable[[CompiledModule, int], bool]] = {
     OperandKind.STRUCT: _struct,
     OperandKind.STRUCT_INSTANTIATION: lambda m, i: _struct(m, m.struct_instantiations[i].target),

@@ -1,4 +1,4 @@
-"""Constants: primitives and vectors of them, with bytes that are one value of the type.
+"""The check of constants: primitives and vectors of them, whose bytes are one value of the type.
 
 Source: `move-bytecode-verifier/src/constants.rs`, `SignatureToken::is_valid_for_constant`.
 """
@@ -18,26 +18,26 @@ _LENGTH_MAX = 0x7FFF_FFFF
 
 
 class _NoValueError(Exception):
-    """The bytes are no value of the type."""
+    """The bytes are not a value of the type."""
 
 
 def verify_constants(module: CompiledModule) -> None:
-    """Refuse constants of other types, and bytes that are no value. Raises `VerificationError`."""
+    """Raise `VerificationError` for a constant with another type or with invalid bytes."""
     for index, constant in enumerate(module.constants):
         if _innermost(constant.type) not in CONSTANT_BYTES:
-            message = f"constant {index} is of a type that constants cannot have"
+            message = f"constant {index} has a type that is not allowed for constants"
             raise VerificationError("INVALID_CONSTANT_TYPE", message, module.name)
         try:
             end = _skip(constant.type, constant.data, 0)
         except _NoValueError:
             end = -1
         if end != len(constant.data):
-            message = f"the bytes of constant {index} are no value of its type"
+            message = f"the bytes of constant {index} are not a value of its type"
             raise VerificationError("MALFORMED_CONSTANT_DATA", message, module.name)
 
 
 def vector_length(constant: Constant) -> int | None:
-    """The length of a constant vector, or None if its bytes are no value of its type."""
+    """Return the length of a constant vector, or None if its bytes are invalid."""
     if _innermost(constant.type) not in CONSTANT_BYTES:
         return None
     try:
@@ -55,7 +55,7 @@ def _innermost(token: SignatureToken) -> SignatureToken:
 
 
 def _skip(token: SignatureToken, data: bytes, position: int) -> int:
-    """Where the value of this type that begins at `position` ends."""
+    """Return the end of the value of this type that starts at `position`."""
     if isinstance(token, VectorToken):
         return _skip_vector(token.element, data, position)
     assert isinstance(token, str)
@@ -78,7 +78,7 @@ def _skip_vector(element: SignatureToken, data: bytes, position: int) -> int:
 
 
 def _length(data: bytes, position: int) -> tuple[int, int]:
-    """A ULEB128 length in its shortest form, and where it ends."""
+    """Return a ULEB128 length, which must have its shortest form, and its end."""
     value = 0
     for count in range(_ULEB_BYTES_MAX):
         if position + count >= len(data):

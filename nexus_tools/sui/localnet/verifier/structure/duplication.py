@@ -1,4 +1,4 @@
-"""Nothing is there twice, and a module defines what its own handles name, and that only.
+"""The check that no row occurs twice, and that a module defines exactly its own handles.
 
 Source: `move-bytecode-verifier/src/check_duplication.rs`.
 """
@@ -20,7 +20,7 @@ _LATER_TABLES = ("function_instantiations", "variant_handles", "field_handles")
 
 
 def verify_duplication(module: CompiledModule) -> None:
-    """Raise `VerificationError` for a row that occurs twice or a definition out of place."""
+    """Raise `VerificationError` for a duplicate row or a definition of another module."""
     for table in _TABLES:
         _refuse_twice(module, getattr(module, table), table)
     datatypes = [(row.module, row.name) for row in module.datatype_handles]
@@ -46,7 +46,7 @@ def _refuse_twice(module: CompiledModule, rows: Iterable[Hashable], table: str) 
     seen: set[Hashable] = set()
     for index, row in enumerate(rows):
         if row in seen:
-            message = f"row {index} of {table} was there before"
+            message = f"row {index} of {table} is a duplicate"
             raise _refused(module, "DUPLICATE_ELEMENT", message)
         seen.add(row)
 
@@ -99,7 +99,7 @@ def _refuse_same_names(module: CompiledModule, fields: tuple[FieldDefinition, ..
 
 def _refuse_foreign(module: CompiledModule, modules: list[int]) -> None:
     if any(handle != module.self_handle for handle in modules):
-        message = "a definition has the handle of another module"
+        message = "a definition uses a handle of another module"
         raise _refused(module, "INVALID_MODULE_HANDLE", message)
 
 

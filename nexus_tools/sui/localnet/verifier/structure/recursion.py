@@ -1,4 +1,4 @@
-"""No datatype contains itself, and no function calls itself with ever larger type arguments.
+"""The check for datatypes that contain themselves and calls whose type arguments grow without end.
 
 Source: `move-bytecode-verifier/src/{data_defs,instantiation_loops}.rs`.
 """
@@ -20,12 +20,12 @@ _Node = TypeVar("_Node", bound=Hashable)
 
 
 def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
-    """The strongly connected components: nodes in groups that can reach each other.
+    """Return the strongly connected components: groups of nodes that can reach each other.
 
-    An edge out of the graph counts not. In `{1: [2], 2: [1, 3], 3: []}` they are
-    `[3]` and `[2, 1]`.
-    Source: Tarjan, "Depth-first search and linear graph algorithms" (1972), without recursion: a
-    module may have types and functions in a chain of a thousand.
+    An edge to a node outside of the graph does not count. For `{1: [2], 2: [1, 3], 3: []}` the
+    result is `[3]` and `[2, 1]`.
+    Source: Tarjan, "Depth-first search and linear graph algorithms" (1972), without recursion,
+    because a module may have a chain of a thousand types or functions.
     """
     search = _Search(graph)
     for root in graph:
@@ -35,11 +35,11 @@ def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
 
 
 class _Search(Generic[_Node]):
-    """One depth-first search. `number` is the order in which nodes are entered.
+    """One depth-first search, in which `number` is the order of entering the nodes.
 
-    `_lowest` is the lowest number known to be reachable among the nodes that are still open: a node
-    that reaches no lower one than its own is the first of its component, and what was opened after
-    it and is still open is the rest.
+    `_lowest` is the lowest number known to be reachable among the open nodes. A node that reaches
+    no lower number than its own is the first of its component. The rest of the component are the
+    nodes that were opened after it and are still open.
     """
 
     def __init__(self, graph: Mapping[_Node, Iterable[_Node]]) -> None:
@@ -102,7 +102,7 @@ def _definitions(module: CompiledModule) -> Iterator[tuple[int, list[FieldDefini
 
 
 def _named(fields: Iterable[FieldDefinition]) -> set[int]:
-    """The datatypes that the types of the fields name, as type arguments too."""
+    """Return the datatypes in the types of the fields, including type arguments."""
     nodes = (node for field in fields for node in preorder(field.type))
     return {node.handle for node in nodes if isinstance(node, DatatypeToken)}
 
@@ -112,13 +112,13 @@ _TypeParameter = tuple[int, int]
 
 
 def verify_instantiation_loops(module: CompiledModule) -> None:
-    """Raise `VerificationError` for a cycle in which type arguments grow.
+    """Raise `VerificationError` for a cycle of calls in which type arguments grow.
 
-    A type parameter of a caller that becomes one of the callee is an edge; the edge grows where it
-    becomes a part of a type argument. With `fun f<T>() { g<T>() }` and `fun g<U>() { f<Box<U>>() }`
-    there are the edges T -> U and, growing, U -> T. They are a cycle: a call of `f<u8>` needs
-    `f<Box<u8>>`, that needs `f<Box<Box<u8>>>`, and so on without end. Where nothing grows, a
-    cycle needs the same few instances over and over again.
+    A type parameter of a caller that becomes one of the callee is an edge. The edge grows if the
+    type parameter becomes a part of a type argument. With `fun f<T>() { g<T>() }` and `fun g<U>() {
+    f<Box<U>>() }` the edges are T -> U and, growing, U -> T. They are a cycle: a call of `f<u8>`
+    needs `f<Box<u8>>`, which needs `f<Box<Box<u8>>>`, and so on without end. A cycle in which
+    nothing grows needs the same few instances repeatedly, so it is allowed.
     """
     graph: dict[_TypeParameter, set[_TypeParameter]] = {}
     growing: list[tuple[_TypeParameter, _TypeParameter]] = []
@@ -133,25 +133,25 @@ def verify_instantiation_loops(module: CompiledModule) -> None:
     for caller, callee in growing:
         if component_of[caller] == component_of[callee]:
             name = module.function_id(caller[0])[2]
-            message = f"{name} calls itself with ever larger type arguments"
+            message = f"{name} calls itself with type arguments that grow without end"
             raise VerificationError("LOOP_IN_INSTANTIATION_GRAPH", message, module.name)
 
 
 def _edges(module: CompiledModule) -> Iterator[tuple[_TypeParameter, _TypeParameter, bool]]:
     defined = {row.handle for row in module.function_definitions}
     for function in module.function_definitions:
-        called = {
+        instantiations = {
             instruction.operand
             for instruction in (function.code.instructions if function.code else ())
             if instruction.opcode is Opcode.CALL_GENERIC
         }
-        for index in called:
+        for index in instantiations:
             assert isinstance(index, int)
             row = module.function_instantiations[index]
             if row.target not in defined:
                 continue
-            for place, token in enumerate(module.signatures[row.type_arguments]):
+            for position, token in enumerate(module.signatures[row.type_arguments]):
                 grows = not isinstance(token, TypeParameterToken)
                 for node in preorder(token):
                     if isinstance(node, TypeParameterToken):
-                        yield (function.handle, node.index), (row.target, place), grows
+                        yield (function.handle, node.index), (row.target, position), grows

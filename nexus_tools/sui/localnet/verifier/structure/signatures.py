@@ -1,6 +1,6 @@
-"""Types are put together as they may be: references outside, type arguments with the abilities.
+"""The check of types: no reference inside a type, and type arguments with the required abilities.
 
-Fields can do what the abilities of their datatype ask of them. Source:
+Fields must have the abilities that their datatype requires. Source:
 `move-bytecode-verifier/src/{signature,ability_field_requirements}.rs`.
 """
 
@@ -31,7 +31,7 @@ _ELEMENTS = frozenset({OperandKind.ELEMENT, OperandKind.ELEMENTS})
 
 
 def verify_signatures(module: CompiledModule, types: TypeTable) -> None:
-    """Raise `VerificationError` for a type that is put together wrongly."""
+    """Raise `VerificationError` for a type that is composed incorrectly."""
     _Signatures(module, types).verify()
 
 
@@ -65,7 +65,7 @@ class _Signatures:
         if not isinstance(token, str) and any(
             isinstance(node, ReferenceToken) for node in preorder(token)
         ):
-            raise self._refused("INVALID_SIGNATURE_TOKEN", "a reference is inside a type")
+            raise self._refused("INVALID_SIGNATURE_TOKEN", "a type contains a reference")
 
     def _verify_instantiations(self, signature: int, type_parameters: tuple[int, ...]) -> None:
         if (signature, type_parameters) in self._instantiated:
@@ -91,11 +91,11 @@ class _Signatures:
         self, arguments: Sequence[SignatureToken], constraints: Sequence[int], abilities: Abilities
     ) -> None:
         if len(arguments) != len(constraints):
-            message = f"{len(arguments)} type arguments are given, not {len(constraints)}"
+            message = f"expected {len(constraints)} type arguments, got {len(arguments)}"
             raise self._refused("NUMBER_OF_TYPE_ARGUMENTS_MISMATCH", message)
         for argument, constraint in zip(arguments, constraints, strict=True):
             if constraint & ~abilities.of(argument):
-                message = "a type argument has not the abilities that are asked for"
+                message = "a type argument lacks a required ability"
                 raise self._refused("CONSTRAINT_NOT_SATISFIED", message)
 
     def _verify_datatypes(self) -> None:
@@ -116,10 +116,10 @@ class _Signatures:
     def _verify_phantom(
         self, token: SignatureToken, parameters: tuple[DatatypeTypeParameter, ...]
     ) -> None:
-        """A phantom type parameter is nowhere but in the place of a phantom one.
+        """Check that a phantom type parameter is used only as a phantom type argument.
 
-        With `struct Coin<phantom T>`, `struct Purse<phantom T> { coin: Coin<T> }` is as it should
-        be, and `struct Purse<phantom T> { value: T }` is refused.
+        With `struct Coin<phantom T>`, `struct Purse<phantom T> { coin: Coin<T> }` is allowed, and
+        `struct Purse<phantom T> { value: T }` is rejected.
         """
         if isinstance(token, VectorToken):
             self._verify_phantom(token.element, parameters)
@@ -128,9 +128,9 @@ class _Signatures:
                 message = "a phantom type parameter is the type of a value"
                 raise self._refused("INVALID_PHANTOM_TYPE_PARAM_POSITION", message)
         elif isinstance(token, DatatypeToken):
-            places = self._module.datatype_handles[token.handle].type_parameters
-            for argument, place in zip(token.type_arguments, places, strict=True):
-                if place.is_phantom and isinstance(argument, TypeParameterToken):
+            type_parameters = self._module.datatype_handles[token.handle].type_parameters
+            for argument, type_parameter in zip(token.type_arguments, type_parameters, strict=True):
+                if type_parameter.is_phantom and isinstance(argument, TypeParameterToken):
                     continue
                 self._verify_phantom(argument, parameters)
 
@@ -166,7 +166,7 @@ class _Signatures:
         assert signature is not None
         count = len(self._module.signatures[signature])
         if count != 1:
-            message = f"a vector has one element type, not {count}"
+            message = f"expected one element type of a vector, got {count}"
             raise self._refused("NUMBER_OF_TYPE_ARGUMENTS_MISMATCH", message)
         self._refuse_references_in(signature)
 
@@ -179,14 +179,14 @@ class _Signatures:
     def _verify_application(
         self, kind: OperandKind, operand: int, type_parameters: tuple[int, ...]
     ) -> None:
-        """What an instruction instantiates is given the type arguments that it asks for."""
+        """Check the type arguments of an instruction against its constraints."""
         signature, constraints = self._applied_to(kind, operand)
         self._refuse_references_in(signature)
         abilities = self._types.abilities(type_parameters)
         self._verify_arguments(self._types.signature(signature), constraints, abilities)
 
     def _applied_to(self, kind: OperandKind, operand: int) -> tuple[int, tuple[int, ...]]:
-        """The signature with the type arguments, and the constraints on them."""
+        """Return the signature with the type arguments, and the constraints on them."""
         module = self._module
         if kind is OperandKind.VARIANT_INSTANTIATION:
             enum = module.enum_instantiations[module.variant_instantiations[operand].enum]
@@ -216,9 +216,9 @@ def _verify_abilities(
     module: CompiledModule, types: TypeTable, handle: int, fields: Iterable[FieldDefinition]
 ) -> None:
     datatype = module.datatype_handles[handle]
-    # An ability asks the same of the parts, but for `key`, which asks for `store`.
+    # An ability requires the same ability of the parts, except `key`, which requires `store`.
     required = required_of_parts(int(datatype.abilities))
-    # Type parameters are asked for their abilities where the datatype is instantiated.
+    # The abilities of type arguments are checked where the datatype is instantiated.
     abilities = types.abilities((ALL,) * len(datatype.type_parameters))
     for field in fields:
         if required & ~abilities.of(types.intern(field.type)):

@@ -1,7 +1,7 @@
-"""What Sui asks of a module beyond the rules of Move.
+"""The passes of Sui, which add rules to those of Move.
 
-Source: `sui-verifier`. The order of the passes is its order, so that a module that breaks several
-rules is refused for the same one.
+Source: `sui-verifier`. The order of the passes is the same, so that a module that violates several
+rules is rejected for the same one. Start with `verify_sui_module`.
 """
 
 from nexus_tools.sui.bytecode import CompiledModule
@@ -20,7 +20,7 @@ __all__ = ["TickMeter", "is_internal", "verify_sui_module"]
 
 
 def verify_sui_module(module: CompiledModule, meter: TickMeter | None = None) -> None:
-    """Refuse a module that breaks a rule of Sui. Raises `VerificationError`."""
+    """Raise `VerificationError` for a module that violates a rule of Sui."""
     verify_struct_with_key(module)
     verify_global_storage_access(module)
     verify_id_leak(module, meter or TickMeter(module.name))

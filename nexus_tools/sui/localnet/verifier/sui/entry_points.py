@@ -1,7 +1,7 @@
-"""What `init` looks like, and that no code calls it.
+"""The check of `init`: its signature, and that no code calls it.
 
-Entry functions take and return what they like: the network has given up its rules about that
-(`disable_entry_point_signature_check`), and looks at the arguments of each call instead.
+Entry functions may take and return any types: the network no longer has rules about them
+(`disable_entry_point_signature_check`) and checks the arguments of each call instead.
 
 Source: `sui-verifier/src/entry_points_verifier.rs`.
 """
@@ -30,7 +30,7 @@ _TX_CONTEXT = TX_CONTEXT.datatype
 
 
 def verify_entry_points(module: CompiledModule) -> None:
-    """Check `init`, and all calls. Raises `VerificationError`."""
+    """Check `init` and all calls. Raises `VerificationError`."""
     for function in module.function_definitions:
         _verify_init_not_called(module, function)
         if function_name(module, function) == INIT:
@@ -76,7 +76,7 @@ def _verify_init(module: CompiledModule, function: FunctionDefinition) -> None:
 def _init_declaration(
     module: CompiledModule, function: FunctionDefinition, handle: FunctionHandle
 ) -> str:
-    """What is wrong with `init` apart from its parameters, or ""."""
+    """Return the error of an invalid `init`, except for its parameters, or ""."""
     text = module_text(module)
     if function.visibility is not Visibility.PRIVATE:
         return f"{text}. '{INIT}' function must be private"
@@ -90,6 +90,6 @@ def _init_declaration(
 
 
 def _is_tx_context(module: CompiledModule, token: SignatureToken) -> bool:
-    """Whether this is a reference to the context of the transaction."""
+    """Return whether a type is a reference to the transaction's context."""
     target = token.target if isinstance(token, ReferenceToken) else None
     return isinstance(target, DatatypeToken) and module.datatype_id(target.handle) == _TX_CONTEXT

@@ -1,4 +1,4 @@
-"""Code does not use the global storage of Move: Sui keeps objects itself.
+"""The check that code does not use Move's global storage, because Sui stores objects itself.
 
 Source: `sui-verifier/src/global_storage_access_verifier.rs`.
 """
@@ -18,21 +18,21 @@ def verify_global_storage_access(module: CompiledModule) -> None:
     """Check all code. Raises `VerificationError`."""
     for function in module.function_definitions:
         instructions = function.code.instructions if function.code else ()
-        found = [
+        accesses = [
             f"{_GLOBAL_STORAGE[row.opcode]}({_index(row.opcode)}({row.operand}))"
             for row in instructions
             if row.opcode in _GLOBAL_STORAGE
         ]
-        if found:
+        if accesses:
             raise violation(
                 module,
                 "Access to Move global storage is not allowed. Found in function"
-                f" {function_name(module, function)}: [{', '.join(found)}]",
+                f" {function_name(module, function)}: [{', '.join(accesses)}]",
                 function,
             )
 
 
 def _index(opcode: Opcode) -> str:
-    """The table that the operand points into."""
+    """Return the name of the table that the operand is an index of."""
     generic = "GENERIC" in opcode.name
     return "StructDefInstantiationIndex" if generic else "StructDefinitionIndex"

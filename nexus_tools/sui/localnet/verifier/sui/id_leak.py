@@ -1,14 +1,14 @@
-"""An object's id is new: nothing that was the id of another object, and nothing of unknown origin.
+"""The check that an object's id is new, and not that of another object or of unknown origin.
 
-A struct with the ability `key` is packed with a `UID` that came straight from a function that
-makes new ones. Values are followed through the locals and the stack of each function.
+A struct with the ability `key` is packed with a `UID` that came directly from a function that makes
+new ones. The check follows values through the locals and the stack of each function.
 
     let id = object::new(ctx);      // new
     Coin { id, balance }            // allowed
     let Coin { id, balance } = coin;
-    Coin { id, balance }            // refused: that id is of another object
-    let id = make_id(ctx);          // a function of anyone: not new, whatever it does
-    let id = if (a) object::new(ctx) else id;    // new on one way alone: not new
+    Coin { id, balance }            // rejected: the id belongs to another object
+    let id = make_id(ctx);          // an arbitrary function: not new, whatever it does
+    let id = if (a) object::new(ctx) else id;    // new on only one path: not new
 
 Source: `sui-verifier/src/id_leak_verifier.rs`.
 """
@@ -31,7 +31,7 @@ from nexus_tools.sui.localnet.verifier.sui.meter import TickMeter
 from nexus_tools.sui.localnet.verifier.sui.violation import function_name, module_text, violation
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
 
-# For each local that has a value, whether that is a new id.
+# For each local with a value, whether the value is a new id.
 Locals = dict[int, bool]
 
 _FUNCTION_COST = 10
@@ -43,7 +43,7 @@ _JOIN_COST_PER_LOCAL = 5
 _STEP_COST = 15
 
 _BRIDGE = Address.of(0xB)
-# The objects of the network itself have ids that were agreed on.
+# System objects have well-known ids.
 _EXCEPTIONS = frozenset(
     {
         (bytes(SUI_SYSTEM), "sui_system", "create"),
@@ -72,14 +72,14 @@ _FRESH_ID_FUNCTIONS = frozenset(
 )
 
 
-class StaleId(Exception):  # noqa: N818 - it says what was found
+class StaleId(Exception):  # noqa: N818 - the name states the cause
     """An object is packed, at this offset, with an id that is not new."""
 
     offset = 0
 
 
-class StackFault(Exception):  # noqa: N818 - it says what happened
-    """Code that takes values from an empty stack: the passes of Move have not seen it."""
+class StackFault(Exception):  # noqa: N818 - the name states the cause
+    """The code pops values from an empty stack, so the passes of Move have not checked it."""
 
     offset = 0
 
@@ -96,51 +96,54 @@ def verify_id_leak(module: CompiledModule, meter: TickMeter) -> None:
 def _verify_function(
     module: CompiledModule, function: FunctionDefinition, code: Code, meter: TickMeter
 ) -> None:
-    """Visit blocks until the states before them change no more."""
+    """Visit blocks until the states before them no longer change."""
     meter.add(_FUNCTION_COST)
     flow = control_flow(code)
     handle = module.function_handles[function.handle]
     returns = len(module.signatures[handle.returns])
-    before = {0: dict.fromkeys(range(len(module.signatures[handle.parameters])), False)}
-    place = 0
-    while place < len(flow.order):
-        block = flow.blocks[flow.order[place]]
+    states = {0: dict.fromkeys(range(len(module.signatures[handle.parameters])), False)}
+    position = 0
+    while position < len(flow.order):
+        block = flow.blocks[flow.order[position]]
         meter.add(_BLOCK_COST + _STEP_COST * (block.end - block.start + 1))
-        # In reverse postorder a predecessor comes first, so that there is a state.
-        after = dict(before[block.start])
+        # In reverse postorder a predecessor comes first, so a state exists.
+        state = dict(states[block.start])
         try:
-            _run_block(module, returns, code, block, after)
+            _run_block(module, returns, code, block, state)
         except (StaleId, StackFault) as fault:
             raise _refused(module, function, fault) from None
-        place = _propagate(before, flow, place, after, meter)
+        position = _propagate(states, flow, position, state, meter)
 
 
 def _propagate(
-    before: dict[int, Locals], flow: ControlFlow, place: int, after: Locals, meter: TickMeter
+    states: dict[int, Locals], flow: ControlFlow, position: int, state: Locals, meter: TickMeter
 ) -> int:
-    """Hand the state after a block on; the place to go on at is a loop's head if it changed."""
-    start = flow.order[place]
+    """Pass the state after a block to its successors, and return the next place in the order.
+
+    The next place is a loop's header if the state before the header changed.
+    """
+    start = flow.order[position]
     for successor in flow.blocks[start].successors:
         meter.add(_EDGE_COST)
-        known = before.get(successor)
-        if known is None:
-            before[successor] = dict(after)
+        old_state = states.get(successor)
+        if old_state is None:
+            states[successor] = dict(state)
             continue
-        meter.add(_JOIN_COST + _JOIN_COST_PER_LOCAL * len(after))
-        if _join(known, after) and (start, successor) in flow.back_edges:
+        meter.add(_JOIN_COST + _JOIN_COST_PER_LOCAL * len(state))
+        if _join(old_state, state) and (start, successor) in flow.back_edges:
             meter.add(_EDGE_COST)
             return flow.order.index(successor)
-    return place + 1
+    return position + 1
 
 
-def _join(known: Locals, other: Locals) -> bool:
-    """Keep what holds on both ways: a local is a new id only if it is one on each."""
+def _join(state: Locals, other: Locals) -> bool:
+    """Keep a local as a new id only if it is one on both paths; return whether a local changed."""
     changed = False
-    for local, fresh in other.items():
-        old = known.get(local, False)
-        # Only from new to not new: so that no loop is gone through without end.
-        known[local] = old and fresh
-        changed |= known[local] != old
+    for local, is_new in other.items():
+        was_new = state.get(local, False)
+        # A value only changes from new to not new, so the analysis of loops ends.
+        state[local] = was_new and is_new
+        changed |= state[local] != was_new
     return changed
 
 
@@ -179,7 +182,7 @@ def _run_block(
 
 
 class _Run:
-    """The stack of a block: True stands for a new id, False for all other values."""
+    """The stack of a block, in which True is a new id and False is any other value."""
 
     def __init__(self, module: CompiledModule, returns: int, local_values: Locals) -> None:
         self._module = module
@@ -188,14 +191,14 @@ class _Run:
         self._stack: list[bool] = []
 
     def finish(self) -> None:
-        """No value is left on the stack from one block to the next."""
+        """Raise `StackFault` if a value is left on the stack."""
         if self._stack:
             raise StackFault(
                 "Invalid stack transitions. Non-zero stack size at the end of the block"
             )
 
     def other(self, instruction: Instruction) -> None:
-        """Take values from the stack, and push others that are no new ids."""
+        """Pop values from the stack, and push others that are not new ids."""
         stack = self._stack
         popped, pushed = stack_effect(self._module, self._returns, instruction)
         if popped > len(stack):
@@ -236,14 +239,14 @@ class _Run:
             index = module.struct_instantiations[index].target
         struct = module.struct_definitions[index]
         count = len(struct.fields or ())
-        # The id is the first field: the deepest of the values on the stack.
-        fresh = self._stack[-count] if 0 < count <= len(self._stack) else False
+        # The id is the first field, so it is the deepest of the values on the stack.
+        is_new = self._stack[-count] if 0 < count <= len(self._stack) else False
         self.other(instruction)
-        if not fresh and module.datatype_handles[struct.handle].abilities & Ability.KEY:
+        if not is_new and module.datatype_handles[struct.handle].abilities & Ability.KEY:
             raise StaleId
 
 
-# The instructions that meet ids. All others lose what they are given.
+# The instructions that keep ids. For all others, an id is lost.
 _EFFECTS: dict[Opcode, Callable[[_Run, Instruction], None]] = {
     Opcode.MOVE_LOC: _Run.move_local,
     Opcode.ST_LOC: _Run.store_local,

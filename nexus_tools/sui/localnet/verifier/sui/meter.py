@@ -1,6 +1,6 @@
-"""How much work verifying a module, or a package, may be.
+"""The limits of the work to verify a module or a package.
 
-Source: `sui-verifier/src/meter.rs`; the limit is the one that validators sign with,
+Source: `sui-verifier/src/meter.rs`. The limit is the one that validators use before they sign,
 `sui-config/src/verifier_signing_config.rs`.
 """
 
@@ -11,7 +11,7 @@ TICKS_MAX = 2_200_000
 
 
 class TickMeter:
-    """Counts ticks while a module is analyzed. The functions of a module share one limit."""
+    """A counter of ticks for one module; its functions share one limit."""
 
     def __init__(self, module: str, maximum: int = TICKS_MAX) -> None:
         self.ticks = 0
@@ -19,33 +19,33 @@ class TickMeter:
         self._maximum = maximum
 
     def add(self, ticks: int) -> None:
-        """Count. Raises `VerificationError` when the limit is reached."""
+        """Count ticks. Raises `VerificationError` when the limit is reached."""
         if self.ticks + ticks >= self._maximum:
             raise _timed_out(self._module, self._module, self.ticks, ticks, self._maximum)
         self.ticks += ticks
 
 
 class PackageMeter:
-    """Adds up what the modules of a package took, for the rules of Move and for Sui's."""
+    """A counter of the ticks of all modules of a package, for the rules of Move and of Sui."""
 
     def __init__(self, maximum: int = TICKS_MAX) -> None:
         self.ticks = 0
         self._maximum = maximum
 
     def add(self, module: str, ticks: int) -> None:
-        """Count what a module took. Raises `VerificationError` when the limit is reached."""
+        """Count a module's ticks. Raises `VerificationError` when the limit is reached."""
         if self.ticks + ticks >= self._maximum:
             raise _timed_out("<unknown>", module, self.ticks, ticks, self._maximum)
         self.ticks += ticks
 
 
 def _timed_out(
-    scope: str, module: str, ticks: int, further: int, maximum: int
+    scope: str, module: str, ticks: int, new_ticks: int, maximum: int
 ) -> VerificationError:
     return VerificationError(
         SUI_MOVE_VERIFICATION_TIMEDOUT,
         "PartialVMError with status PROGRAM_TOO_COMPLEX and message program too complex."
         f" Ticks exceeded `{scope}` will exceed limits:"
-        f" `{ticks} current + {further} new > {maximum} max`)",
+        f" `{ticks} current + {new_ticks} new > {maximum} max`)",
         module,
     )

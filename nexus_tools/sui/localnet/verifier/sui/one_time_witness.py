@@ -1,7 +1,8 @@
-"""One-time witnesses: a type with one value, which the module's `init` is given.
+"""The check of one-time witnesses: a type whose only value is passed to the module's `init`.
 
-It has the module's name in capitals and one field of type bool. If there is such a type, it has
-the ability `drop` alone and no type parameters, `init` takes it first, and nothing makes another.
+A one-time witness has the module's name in capitals and one field of type bool. If such a type
+exists, its only ability is `drop`, it has no type parameters, `init` takes it as its first
+parameter, and no code makes another value of it.
 
 Source: `sui-verifier/src/one_time_witness_verifier.rs`.
 """
@@ -24,7 +25,7 @@ from nexus_tools.sui.localnet.verifier.sui.violation import (
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 
 _BRIDGE = Address.of(0xB)
-# The coins of the network itself were made at genesis, not by an `init`.
+# System coins were made at genesis, not by an `init`.
 _EXCEPTIONS = frozenset(
     {
         (bytes(SUI_FRAMEWORK), "sui"),
@@ -34,7 +35,7 @@ _EXCEPTIONS = frozenset(
 
 
 def verify_one_time_witness(module: CompiledModule) -> None:
-    """Check the module's witness and what `init` takes. Raises `VerificationError`."""
+    """Check the module's witness and the parameters of `init`. Raises `VerificationError`."""
     if (module.address, module.name) in _EXCEPTIONS:
         return
     candidate = _candidate(module)

@@ -1,11 +1,11 @@
-"""Functions of the framework that only the module of a type may call for that type.
+"""The check of framework functions that only the module of a type may call for that type.
 
 Source: `sui-verifier/src/private_generics_verifier_v2.rs`.
 
-`sui::transfer::transfer<T>` gives away an object without `store`; were it open to all, anyone could
-send on a badge that its module wants to stay with its owner. In a module that defines `Ticket`,
-`transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` refused: for types with `store` there is
-`public_transfer`.
+`sui::transfer::transfer<T>` transfers an object without `store`. If every module could call it,
+anyone could transfer a badge that its module wants to stay with its owner. In a module that defines
+`Ticket`, `transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types with
+`store` the framework has `public_transfer`.
 """
 
 from nexus_tools.sui.bytecode import (
@@ -29,7 +29,7 @@ from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK
 
 _PACKAGES = {bytes(MOVE_STDLIB): "std", bytes(SUI_FRAMEWORK): "sui"}
 _EXHAUSTIVE = frozenset({"sui::event", "sui::transfer"})
-"""Modules all of whose public functions are in the table."""
+"""Modules whose public functions must all be in the table."""
 
 _INTERNAL: dict[str, tuple[bool, ...]] = {
     "std::internal::permit": (True,),
@@ -50,31 +50,31 @@ _INTERNAL: dict[str, tuple[bool, ...]] = {
     "sui::transfer::party_transfer": (True,),
     "sui::coin_registry::new_currency": (True,),
 }
-"""For each type parameter of a function, whether its argument is a type of the caller's module."""
+"""For each type parameter of a function, whether the argument must be from the caller's module."""
 
 
 def is_internal(address: bytes, module: str, function: str) -> bool:
-    """Whether a function is for types of the calling module, which a transaction has none of."""
+    """Return whether a function needs types of the calling module, which a transaction lacks."""
     return any(_INTERNAL.get(f"{_PACKAGES.get(address)}::{module}::{function}", ()))
 
 
 def verify_private_generics(module: CompiledModule) -> None:
     """Check all calls of such functions. Raises `VerificationError`."""
-    own = f"{_PACKAGES.get(module.address)}::{module.name}"
-    if own == "sui::test_scenario":
-        return  # it plays the part of the transactions of a test
-    if own in _EXHAUSTIVE:
-        _verify_table(module, own)
+    module_name = f"{_PACKAGES.get(module.address)}::{module.name}"
+    if module_name == "sui::test_scenario":
+        return  # it simulates the transactions of a test
+    if module_name in _EXHAUSTIVE:
+        _verify_table(module, module_name)
     for function in module.function_definitions:
         for offset, instruction in enumerate(function.code.instructions if function.code else ()):
             if instruction.opcode in (Opcode.CALL, Opcode.CALL_GENERIC):
                 _verify_call(module, function, offset, instruction)
 
 
-def _verify_table(module: CompiledModule, own: str) -> None:
+def _verify_table(module: CompiledModule, table_name: str) -> None:
     for function in module.function_definitions:
         name = function_name(module, function)
-        if function.visibility is Visibility.PUBLIC and f"{own}::{name}" not in _INTERNAL:
+        if function.visibility is Visibility.PUBLIC and f"{table_name}::{name}" not in _INTERNAL:
             text = module_text(module)
             raise violation(
                 module,
@@ -92,11 +92,12 @@ def _verify_call(
     internal = _INTERNAL.get(callee)
     if internal is None:
         return
-    where = f"{module_text(module)}::{function_name(module, function)}. "
+    prefix = f"{module_text(module)}::{function_name(module, function)}. "
     if len(type_arguments) != len(internal):
         raise violation(
             module,
-            f"{where}'{callee}' expects {len(internal)} type arguments found {len(type_arguments)}",
+            f"{prefix}'{callee}' expects {len(internal)} type arguments found"
+            f" {len(type_arguments)}",
             function,
             offset,
             INVARIANT_VIOLATION,
@@ -105,7 +106,7 @@ def _verify_call(
         if internal[index] and not _is_defined_here(module, token):
             raise violation(
                 module,
-                f"{where}Invalid call to '{callee}'. Type argument #{index} must be a type defined"
+                f"{prefix}Invalid call to '{callee}'. Type argument #{index} must be a type defined"
                 f" in the current module, found '{type_text(module, token)}'.{_hint(callee)}",
                 function,
                 offset,
@@ -113,7 +114,7 @@ def _verify_call(
 
 
 def _callee(module: CompiledModule, instruction: Instruction) -> tuple[str, Signature]:
-    """The function that is called, by the name of its package, and its type arguments."""
+    """Return the called function, with the name of its package, and its type arguments."""
     assert isinstance(instruction.operand, int)
     handle = instruction.operand
     type_arguments: Signature = ()

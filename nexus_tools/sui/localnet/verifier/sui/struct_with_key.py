@@ -1,4 +1,4 @@
-"""Objects begin with their id: the first field of a struct with `key` is `id: UID`.
+"""The check that the first field of a struct with `key` is `id: UID`.
 
 Source: `sui-verifier/src/struct_with_key_verifier.rs`.
 """
@@ -36,11 +36,11 @@ def _verify_object(module: CompiledModule, struct: StructDefinition) -> None:
         address, *path = module.datatype_id(first.type.handle)
         if (address, *path) == _UID:
             return
-        found = "::".join([address.hex(), *path])
+        type_name = "::".join([address.hex(), *path])
     else:
-        found = token_text(first.type)
+        type_name = token_text(first.type)
     raise violation(
         module,
         f"First field of struct {name} must be of type {FRAMEWORK_TEXT}::object::UID,"
-        f" {found} type found",
+        f" {type_name} type found",
     )

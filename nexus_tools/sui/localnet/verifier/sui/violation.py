@@ -1,4 +1,4 @@
-"""The errors of Sui's passes, named and worded as the effects of a transaction have them."""
+"""The errors of Sui's passes, with the same names and texts as in the effects of a transaction."""
 
 from nexus_tools.sui.bytecode import (
     CompiledModule,
@@ -24,13 +24,13 @@ def violation(
     offset: int | None = None,
     status: str = SUI_MOVE_VERIFICATION_ERROR,
 ) -> VerificationError:
-    """The module breaks a rule of Sui, perhaps in a function, at an instruction."""
+    """Return the error of a violated rule, with the function and the instruction if known."""
     name = function_name(module, function) if function else None
     return VerificationError(status, message, module.name, name, offset)
 
 
 def function_name(module: CompiledModule, function: FunctionDefinition) -> str:
-    """The name of a function that the module defines."""
+    """Return the name of a function that the module defines."""
     return module.function_id(function.handle)[2]
 
 
@@ -41,12 +41,12 @@ TX_CONTEXT_TEXT = f"{FRAMEWORK_TEXT}::tx_context::TxContext"
 
 
 def module_text(module: CompiledModule) -> str:
-    """Address and name of a module."""
+    """Return the address and the name of a module."""
     return f"{module.address.hex()}::{module.name}"
 
 
 def type_text(module: CompiledModule, token: SignatureToken) -> str:
-    """A type as source code has it; a type parameter is `T` with its index."""
+    """Return a type as in source code; a type parameter is `T` with its index."""
     if isinstance(token, VectorToken):
         return f"vector<{type_text(module, token.element)}>"
     if isinstance(token, ReferenceToken):
@@ -62,7 +62,7 @@ def type_text(module: CompiledModule, token: SignatureToken) -> str:
 
 
 def token_text(token: SignatureToken) -> str:
-    """A type as the tables of a module have it, by the index of its handle."""
+    """Return a type as in the tables of a module, by the index of its handle."""
     if isinstance(token, VectorToken):
         return f"Vector({token_text(token.element)})"
     if isinstance(token, ReferenceToken):

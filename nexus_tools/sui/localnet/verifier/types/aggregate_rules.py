@@ -1,4 +1,4 @@
-"""The types that the instructions on structs, enums and vectors ask for."""
+"""The type rules of the instructions on structs, enums and vectors."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ _BORROW = "BORROWFIELD_TYPE_MISMATCH_ERROR"
 
 
 def _struct(_: TypeChecker, operand: object) -> tuple[int, int]:
-    """The struct definition and the signature of its type arguments."""
+    """Return the struct definition and the signature of its type arguments."""
     assert isinstance(operand, int)
     return operand, NO_ARGUMENTS
 
@@ -40,9 +40,9 @@ def _struct_generic(checker: TypeChecker, operand: object) -> tuple[int, int]:
     return row.target, row.type_arguments
 
 
-def _pack(named: Callable[[TypeChecker, object], tuple[int, int]]) -> Rule:
+def _pack(resolve: Callable[[TypeChecker, object], tuple[int, int]]) -> Rule:
     def rule(checker: TypeChecker, operand: object) -> None:
-        struct, arguments = named(checker, operand)
+        struct, arguments = resolve(checker, operand)
         definition = checker.module.struct_definitions[struct]
         if definition.fields is None:
             raise checker.refused(_PACK, "a native struct has no fields")
@@ -52,12 +52,12 @@ def _pack(named: Callable[[TypeChecker, object], tuple[int, int]]) -> Rule:
     return rule
 
 
-def _unpack(named: Callable[[TypeChecker, object], tuple[int, int]]) -> Rule:
+def _unpack(resolve: Callable[[TypeChecker, object], tuple[int, int]]) -> Rule:
     def rule(checker: TypeChecker, operand: object) -> None:
-        struct, arguments = named(checker, operand)
+        struct, arguments = resolve(checker, operand)
         definition = checker.module.struct_definitions[struct]
         if checker.stack.pop() is not checker.datatype(definition.handle, arguments):
-            raise checker.refused(_UNPACK, "the value is no such struct")
+            raise checker.refused(_UNPACK, "the value is not of this struct type")
         if definition.fields is None:
             raise checker.refused(_PACK, "a native struct has no fields")
         checker.push_all(checker.field_types(definition.fields), arguments)
@@ -87,21 +87,22 @@ def _borrow(checker: TypeChecker, field: int, arguments: int, *, mutable: bool) 
     handle = checker.module.field_handles[field]
     definition = checker.module.struct_definitions[handle.struct]
     if not isinstance(operand, ReferenceToken) or (mutable and not operand.mutable):
-        raise checker.refused(_BORROW, "the value is no such reference")
+        kind = "a mutable reference" if mutable else "a reference"
+        raise checker.refused(_BORROW, f"the value is not {kind}")
     if operand.target is not checker.datatype(definition.handle, arguments):
-        raise checker.refused(_BORROW, "the reference leads to another type")
+        raise checker.refused(_BORROW, "the reference has another target type")
     if definition.fields is None:
         raise checker.refused("BORROWFIELD_BAD_FIELD_ERROR", "a native struct has no fields")
-    declared = checker.types.intern(definition.fields[handle.field].type)
-    type_ = checker.types.substitute(declared, arguments)
+    field_type = checker.types.intern(definition.fields[handle.field].type)
+    type_ = checker.types.substitute(field_type, arguments)
     checker.charge(type_)
     checker.push(checker.types.reference(type_, mutable=mutable))
 
 
-def _pack_variant(named: _Named) -> Rule:
+def _pack_variant(resolve: _Named) -> Rule:
     def rule(checker: TypeChecker, operand: object) -> None:
         assert isinstance(operand, int)
-        variant = named(checker.module, operand)
+        variant = resolve(checker.module, operand)
         types = checker.field_types(variant.definition.fields)
         checker.pop_all(types, variant.type_arguments, _PACK)
         handle = checker.module.enum_definitions[variant.enum].handle
@@ -110,31 +111,32 @@ def _pack_variant(named: _Named) -> Rule:
     return rule
 
 
-def _unpack_variant(named: _Named) -> Rule:
+def _unpack_variant(resolve: _Named) -> Rule:
     def rule(checker: TypeChecker, operand: object) -> None:
         assert isinstance(operand, int)
-        variant = named(checker.module, operand)
+        variant = resolve(checker.module, operand)
         handle = checker.module.enum_definitions[variant.enum].handle
         if checker.stack.pop() is not checker.datatype(handle, variant.type_arguments):
-            raise checker.refused(_UNPACK, "the value is no such enum")
+            raise checker.refused(_UNPACK, "the value is not of this enum type")
         types = checker.field_types(variant.definition.fields)
         checker.push_all(types, variant.type_arguments)
 
     return rule
 
 
-def _unpack_variant_reference(named: _Named, *, mutable: bool) -> Rule:
+def _unpack_variant_reference(resolve: _Named, *, mutable: bool) -> Rule:
     def rule(checker: TypeChecker, operand: object) -> None:
         assert isinstance(operand, int)
-        variant = named(checker.module, operand)
+        variant = resolve(checker.module, operand)
         reference = checker.stack.pop()
         if not isinstance(reference, ReferenceToken) or reference.mutable is not mutable:
-            raise checker.refused(_UNPACK, "the value is no such reference")
+            kind = "a mutable reference" if mutable else "an immutable reference"
+            raise checker.refused(_UNPACK, f"the value is not {kind}")
         handle = checker.module.enum_definitions[variant.enum].handle
         if reference.target is not checker.datatype(handle, variant.type_arguments):
-            raise checker.refused(_UNPACK, "the reference leads to another type")
-        for declared in checker.field_types(variant.definition.fields):
-            type_ = checker.types.substitute(declared, variant.type_arguments)
+            raise checker.refused(_UNPACK, "the reference has another target type")
+        for field_type in checker.field_types(variant.definition.fields):
+            type_ = checker.types.substitute(field_type, variant.type_arguments)
             checker.charge(type_)
             checker.push(checker.types.reference(type_, mutable=mutable))
 
@@ -147,13 +149,13 @@ def _switch(checker: TypeChecker, operand: object) -> None:
     enum = checker.module.enum_definitions[table.enum]
     reference = checker.stack.pop()
     if not isinstance(reference, ReferenceToken) or reference.mutable:
-        message = "the value is no immutable reference"
+        message = "the value is not an immutable reference"
         raise checker.refused("ENUM_SWITCH_BAD_OPERAND", message)
     target = reference.target
     if not isinstance(target, DatatypeToken) or target.handle != enum.handle:
-        raise checker.refused("ENUM_TYPE_MISMATCH", "the reference leads to another type")
+        raise checker.refused("ENUM_TYPE_MISMATCH", "the reference has another target type")
     if len(table.offsets) != len(enum.variants):
-        message = "a jump table has not one branch for each variant"
+        message = "a jump table does not have one branch for each variant"
         raise checker.refused("INVALID_ENUM_SWITCH", message)
 
 
@@ -192,12 +194,12 @@ def _element(checker: TypeChecker, operand: object) -> SignatureToken:
 
 def _pop_vector(checker: TypeChecker, element: SignatureToken, *, mutable: bool) -> None:
     if checker.pop_vector(mutable=mutable) is not element:
-        raise checker.refused(_VECTOR, "the value is no such reference to such a vector")
+        raise checker.refused(_VECTOR, "the value is not a suitable reference to this vector type")
 
 
 def _pop_exactly(checker: TypeChecker, type_: SignatureToken) -> None:
     if checker.stack.pop() is not type_:
-        raise checker.refused(_VECTOR, "a value on the stack is of another type")
+        raise checker.refused(_VECTOR, "a value on the stack has another type")
 
 
 def _pack_vector(checker: TypeChecker, operand: object) -> None:
@@ -214,7 +216,7 @@ def _unpack_vector(checker: TypeChecker, operand: object) -> None:
     element = checker.types.signature(operand.type)[0]
     vector = checker.stack.pop()
     if not isinstance(vector, VectorToken) or vector.element is not element:
-        raise checker.refused(_VECTOR, "the value is no such vector")
+        raise checker.refused(_VECTOR, "the value is not of this vector type")
     checker.charge(element)
     checker.push(element, operand.length)
 

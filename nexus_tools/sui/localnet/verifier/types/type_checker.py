@@ -1,4 +1,4 @@
-"""The types of the values on the stack while the instructions of a block are gone through."""
+"""The types of the values on the stack while the type check visits a block."""
 
 from nexus_tools.sui.bytecode import (
     CompiledModule,
@@ -14,14 +14,14 @@ from nexus_tools.sui.localnet.verifier.errors import VerificationError
 # `TYPE_PUSH_COST` and `TYPE_NODE_COST`; the limit below is `TYPE_NODE_QUADRATIC_THRESHOLD`.
 _PUSH_UNITS = 3
 _TYPE_UNITS = 6
-# Types larger than this are paid for by the square of their size.
+# Larger types are charged by the square of their size.
 _LARGE_TYPE = 10
 
 
 class TypeChecker:
-    """The stack of one function, and where in the function the check is.
+    """The stack of one function, and the current offset.
 
-    All types are those of the context's table: two types are equal if they are the same object.
+    All types are from the context's table: two types are equal if they are the same object.
     """
 
     def __init__(self, context: FunctionContext) -> None:
@@ -32,56 +32,56 @@ class TypeChecker:
         self.offset = 0
 
     def refused(self, status: str, message: str) -> VerificationError:
-        """The error to raise at the present instruction."""
+        """Return the error to raise at the current instruction."""
         return self.context.refused(status, message, self.offset)
 
     def push(self, type_: SignatureToken, count: int = 1) -> None:
-        """Push values of a type that costs nothing to make."""
+        """Push values of a type that costs nothing to build."""
         self.context.meter.add(_PUSH_UNITS * count)
         self.stack.extend([type_] * count)
 
     def push_made(self, type_: SignatureToken) -> None:
-        """Push a value of a type that is written out for it."""
+        """Push a value of a type, and charge for building the type."""
         self.charge(type_)
         self.push(type_)
 
     def charge(self, type_: SignatureToken) -> None:
-        """Pay for writing out a type.
+        """Charge for building a type.
 
-        A type made of 5 types is 5 * 6 = 30 units, one made of 20 is 20 * 20 // 10 * 6 = 240.
+        A type made of 5 types costs 5 * 6 = 30 units, one made of 20 costs 20 * 20 // 10 * 6 = 240.
         """
         size = self.types.size(type_)
         self.context.meter.add(_TYPE_UNITS * max(size, size * size // _LARGE_TYPE))
 
     def pop_all(self, types: Signature, arguments: int, status: str) -> None:
-        """Pop values of these types, the last on top, or refuse with `status`."""
+        """Pop values of these types, the last from the top, or raise an error with `status`."""
         for type_ in reversed(types):
             expected = self.types.substitute(type_, arguments)
             self.charge(expected)
             if self.stack.pop() is not expected:
-                raise self.refused(status, "a value on the stack is of another type")
+                raise self.refused(status, "a value on the stack has another type")
 
     def push_all(self, types: Signature, arguments: int) -> None:
-        """Push values of these types, the first first."""
+        """Push values of these types, in order."""
         for type_ in types:
             self.push_made(self.types.substitute(type_, arguments))
 
     def can(self, type_: SignatureToken, ability: int) -> bool:
-        """Whether values of a type have an ability."""
+        """Return whether values of a type have an ability."""
         return bool(self.context.abilities.of(type_) & ability)
 
     def field_types(self, fields: tuple[FieldDefinition, ...]) -> Signature:
-        """The types of fields as they are declared."""
+        """Return the declared types of fields."""
         return tuple([self.types.intern(field.type) for field in fields])
 
     def datatype(self, handle: int, arguments: int) -> SignatureToken:
-        """A struct or enum with the type arguments of a signature."""
+        """Return a struct or enum with the type arguments of a signature."""
         type_ = self.types.datatype(handle, self.types.signature(arguments))
         self.charge(type_)
         return type_
 
     def pop_vector(self, *, mutable: bool) -> SignatureToken | None:
-        """Pop a reference to a vector; its element type, or None if it is something else."""
+        """Pop a reference to a vector and return its element type, or None for another value."""
         operand = self.stack.pop()
         if not isinstance(operand, ReferenceToken) or (mutable and not operand.mutable):
             return None

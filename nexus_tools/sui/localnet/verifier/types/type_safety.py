@@ -1,4 +1,4 @@
-"""Instructions meet values of the types that they are for.
+"""The check that instructions receive values of the types that they require.
 
 Source: `move-bytecode-verifier/src/type_safety.rs`.
 """
@@ -36,18 +36,18 @@ def _is_integer(type_: SignatureToken) -> bool:
 
 
 def _nothing(_: TypeChecker, __: object) -> None:
-    """Branches and NOP neither take nor leave a value."""
+    """Do nothing for branches and NOP, which neither pop nor push a value."""
 
 
 def _pop(checker: TypeChecker, _: object) -> None:
     if not checker.can(checker.stack.pop(), DROP):
-        raise checker.refused("POP_WITHOUT_DROP_ABILITY", "the value may not be dropped")
+        raise checker.refused("POP_WITHOUT_DROP_ABILITY", "the value has no drop ability")
 
 
 def _pops(type_: SignatureToken, status: str) -> Rule:
     def rule(checker: TypeChecker, _: object) -> None:
         if checker.stack.pop() is not type_:
-            raise checker.refused(status, f"the value is no {type_}")
+            raise checker.refused(status, f"the value is not a {type_}")
 
     return rule
 
@@ -59,7 +59,7 @@ def _pushes(type_: SignatureToken) -> Rule:
 def _return(checker: TypeChecker, _: object) -> None:
     for type_ in reversed(checker.context.returns):
         if checker.stack.pop() is not type_:
-            message = "a value that is returned is of another type"
+            message = "a returned value has another type"
             raise checker.refused("RET_TYPE_MISMATCH_ERROR", message)
 
 
@@ -71,7 +71,7 @@ def _constant(checker: TypeChecker, operand: object) -> None:
 def _store(checker: TypeChecker, operand: object) -> None:
     assert isinstance(operand, int)
     if checker.stack.pop() is not checker.context.locals[operand]:
-        message = f"the value is not of the type of local {operand}"
+        message = f"the value does not have the type of local {operand}"
         raise checker.refused("STLOC_TYPE_MISMATCH_ERROR", message)
 
 
@@ -83,7 +83,7 @@ def _move(checker: TypeChecker, operand: object) -> None:
 def _copy(checker: TypeChecker, operand: object) -> None:
     assert isinstance(operand, int)
     if not checker.can(checker.context.locals[operand], COPY):
-        message = f"the value of local {operand} may not be copied"
+        message = f"the value of local {operand} has no copy ability"
         raise checker.refused("COPYLOC_WITHOUT_COPY_ABILITY", message)
     checker.push_made(checker.context.locals[operand])
 
@@ -122,7 +122,7 @@ def _call_with(checker: TypeChecker, function: int, arguments: int) -> None:
 def _freeze(checker: TypeChecker, _: object) -> None:
     operand = checker.stack.pop()
     if not isinstance(operand, ReferenceToken) or not operand.mutable:
-        message = "the value is no mutable reference"
+        message = "the value is not a mutable reference"
         raise checker.refused("FREEZEREF_TYPE_MISMATCH_ERROR", message)
     checker.push(checker.types.reference(operand.target, mutable=False))
 
@@ -130,9 +130,9 @@ def _freeze(checker: TypeChecker, _: object) -> None:
 def _read(checker: TypeChecker, _: object) -> None:
     operand = checker.stack.pop()
     if not isinstance(operand, ReferenceToken):
-        raise checker.refused("READREF_TYPE_MISMATCH_ERROR", "the value is no reference")
+        raise checker.refused("READREF_TYPE_MISMATCH_ERROR", "the value is not a reference")
     if not checker.can(operand.target, COPY):
-        message = "what the reference leads to may not be copied"
+        message = "the target of the reference has no copy ability"
         raise checker.refused("READREF_WITHOUT_COPY_ABILITY", message)
     checker.push(operand.target)
 
@@ -141,20 +141,20 @@ def _write(checker: TypeChecker, _: object) -> None:
     reference = checker.stack.pop()
     value = checker.stack.pop()
     if not isinstance(reference, ReferenceToken) or not reference.mutable:
-        message = "the value is no mutable reference"
+        message = "the value is not a mutable reference"
         raise checker.refused("WRITEREF_NO_MUTABLE_REFERENCE_ERROR", message)
     if not checker.can(reference.target, DROP):
-        message = "what was there before may not be dropped"
+        message = "the old value has no drop ability"
         raise checker.refused("WRITEREF_WITHOUT_DROP_ABILITY", message)
     if value is not reference.target:
-        message = "the value is not of the type that the reference leads to"
+        message = "the value does not have the target type of the reference"
         raise checker.refused("WRITEREF_TYPE_MISMATCH_ERROR", message)
 
 
 def _cast(type_: SignatureToken) -> Rule:
     def rule(checker: TypeChecker, _: object) -> None:
         if not _is_integer(checker.stack.pop()):
-            raise checker.refused(_INTEGER_STATUS, "the value is no integer")
+            raise checker.refused(_INTEGER_STATUS, "the value is not an integer")
         checker.push(type_)
 
     return rule
@@ -163,7 +163,7 @@ def _cast(type_: SignatureToken) -> Rule:
 def _arithmetic(checker: TypeChecker, _: object) -> None:
     right, left = checker.stack.pop(), checker.stack.pop()
     if not _is_integer(right) or right is not left:
-        raise checker.refused(_INTEGER_STATUS, "the values are not two integers of one type")
+        raise checker.refused(_INTEGER_STATUS, "the values are not two integers of the same type")
     checker.push(right)
 
 
@@ -183,14 +183,14 @@ def _boolean(checker: TypeChecker, _: object) -> None:
 
 def _not(checker: TypeChecker, _: object) -> None:
     if checker.stack.pop() is not BOOL:
-        raise checker.refused(_BOOLEAN_STATUS, "the value is no bool")
+        raise checker.refused(_BOOLEAN_STATUS, "the value is not a bool")
     checker.push(BOOL)
 
 
 def _equality(checker: TypeChecker, _: object) -> None:
     right, left = checker.stack.pop(), checker.stack.pop()
     if right is not left or not checker.can(right, DROP):
-        message = "the values are not two of one type that may be dropped"
+        message = "the values do not have the same type with the drop ability"
         raise checker.refused("EQUALITY_OP_TYPE_MISMATCH_ERROR", message)
     checker.push(BOOL)
 
@@ -198,7 +198,7 @@ def _equality(checker: TypeChecker, _: object) -> None:
 def _order(checker: TypeChecker, _: object) -> None:
     right, left = checker.stack.pop(), checker.stack.pop()
     if not _is_integer(right) or right is not left:
-        raise checker.refused(_INTEGER_STATUS, "the values are not two integers of one type")
+        raise checker.refused(_INTEGER_STATUS, "the values are not two integers of the same type")
     checker.push(BOOL)
 
 
@@ -260,9 +260,9 @@ RULES: dict[Opcode, Rule] = {
 
 
 def verify_types(context: FunctionContext) -> None:
-    """Raise `VerificationError` for an instruction that meets a value of another type.
+    """Raise `VerificationError` for an instruction that receives a value of another type.
 
-    The stack of each block is balanced, so that each block is looked at once, by itself.
+    The stack of each block is balanced, so each block is visited only once, by itself.
     """
     checker = TypeChecker(context)
     instructions = context.code.instructions

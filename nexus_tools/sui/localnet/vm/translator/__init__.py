@@ -1,4 +1,8 @@
-"""From Move bytecode to Python code."""
+"""The translation of Move bytecode to Python code.
+
+Start with `translation.py`, which translates a function; `block.py` translates a basic block, and
+`structure.py` arranges the blocks as Python statements.
+"""
 
 from nexus_tools.sui.localnet.vm.translator.frame import (
     Callee,

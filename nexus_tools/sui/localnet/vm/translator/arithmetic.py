@@ -1,4 +1,4 @@
-"""Instructions on integers and booleans: calculations, comparisons, and what combines them."""
+"""Instructions on integers and booleans: arithmetic, comparisons and logic."""
 
 from collections.abc import Callable
 
@@ -21,21 +21,21 @@ _BITS: dict[Type, int] = {Primitive(name): 8 * size for name, size in INTEGER_BY
 
 
 def _pop_integer(block: BlockTranslator) -> Operand:
-    """Take an integer of any width. Raises `InvalidCode`."""
+    """Pop an integer of any width. Raises `InvalidCode`."""
     operand = block.pop()
     if operand.type not in _BITS:
-        raise block.invalid(f"an integer is expected, not {operand.type}")
+        raise block.invalid(f"expected an integer, got {operand.type}")
     return operand
 
 
 def _pop_integers(block: BlockTranslator) -> tuple[Operand, Operand]:
-    """Take two integers of one width. Raises `InvalidCode`."""
+    """Pop two integers of the same width. Raises `InvalidCode`."""
     right, left = block.pop(), _pop_integer(block)
     return left, block.expect(right, left.type)
 
 
 def _pop_booleans(block: BlockTranslator) -> tuple[Operand, Operand]:
-    """Take two booleans. Raises `InvalidCode`."""
+    """Pop two booleans. Raises `InvalidCode`."""
     right, left = block.pop(), block.pop()
     return block.expect(left, Primitive.BOOL), block.expect(right, Primitive.BOOL)
 
@@ -48,7 +48,7 @@ def _maximum(type_: Type) -> int:
 
 
 def _check_maximum(block: BlockTranslator, value: str, type_: Type) -> None:
-    block.check(f"{value} > {_maximum(type_)}", _ERROR, f"no {type_}")
+    block.check(f"{value} > {_maximum(type_)}", _ERROR, f"not a {type_}")
 
 
 def _add(block: BlockTranslator, _: object) -> None:
@@ -181,16 +181,18 @@ def _equality(sign: str, negation: str) -> _Instruction:
         block.expect(right, left.type)
         is_reference = isinstance(left.type, ReferenceType)
         type_ = left.type.target if isinstance(left.type, ReferenceType) else left.type
-        one, other = [side.target if is_reference else side.text for side in (left, right)]
-        known = block.frame.fixed_size(type_)
+        left_text, right_text = [
+            side.target if is_reference else side.text for side in (left, right)
+        ]
+        fixed_size = block.frame.fixed_size(type_)
         block.charge(0, 2 * REFERENCE_BYTES * is_reference)
-        block.charge_size(2 * (known or 0))
+        block.charge_size(2 * (fixed_size or 0))
         if isinstance(type_, Primitive):
-            compared = compose(Primitive.BOOL, f"({one} {sign} {other})", left, right)
-            block.push(replace(compared, reads_memory=is_reference or compared.reads_memory))
+            comparison = compose(Primitive.BOOL, f"({left_text} {sign} {right_text})", left, right)
+            block.push(replace(comparison, reads_memory=is_reference or comparison.reads_memory))
         else:
-            size = block.frame.sizer(type_) if known is None else None
-            text = f"equal(meter, {one}, {other}, {size})"
+            size = block.frame.sizer(type_) if fixed_size is None else None
+            text = f"equal(meter, {left_text}, {right_text}, {size})"
             block.push_result(Primitive.BOOL, f"{negation}{text}")
 
     return compare

@@ -1,8 +1,8 @@
 """The translation of one basic block.
 
-Move's operand stack is empty where a block begins and ends, so that within a block every entry is
-known as an expression, and nothing of the stack is left at run time. References are two Python
-variables, a container and a key, and are no objects.
+Move's operand stack is empty at the start and the end of a block. So within a block every entry is
+a known expression, and no stack exists at run time. A reference is two Python variables, a
+container and a key, and not an object.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +20,8 @@ from nexus_tools.sui.localnet.vm.translator.statement import BlockBody, Exit, Li
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
-# Expressions inside each other. With two operands each, 8 levels are 256 names in a line; without a
-# limit a long block could become one line, and Python reads 200 parentheses inside each other at
-# most.
+# The nesting of expressions. With two operands each, 8 levels are 256 names in a line. Without a
+# limit, a long block could become one line, but Python parses at most 200 nested parentheses.
 _EXPRESSION_DEPTH_MAX = 8
 
 
@@ -30,9 +29,9 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Origin(NamedTuple):
-    """An instruction that a statement is of; only who reads the source sees it written.
+    """The instruction that a statement comes from, shown only as a comment in the source.
 
-    `meaning` says what a number in the statement is.
+    `meaning` explains a number in the statement.
     """
 
     offset: int
@@ -40,17 +39,18 @@ class Origin(NamedTuple):
     meaning: str | None
 
     def __str__(self) -> str:
-        said = "" if self.meaning is None else f": {self.meaning}"
-        return f"{self.offset} {self.opcode.name}{said}"
+        suffix = "" if self.meaning is None else f": {self.meaning}"
+        return f"{self.offset} {self.opcode.name}{suffix}"
 
 
 class Operand(Struct, frozen=True):
     """An expression that is evaluated later than its instruction.
 
-    `text` is the value or, of a reference, the container with `key`. A reference to a local that no
-    reference outlives is the local itself, and has no key. `locals` are the locals that the text
-    mentions, and `reads_memory` says whether it looks into a container: before either changes, the
-    expression is evaluated (see `BlockTranslator.settle`). Evaluation never fails.
+    `text` is the value. For a reference, `text` is the container, and `key` is its key. A reference
+    to a local that no reference outlives is the local itself, and has no key. `locals` are the
+    locals in the text, and `reads_memory` means that the text reads from a container. The
+    expression is evaluated before either of them changes (see `BlockTranslator.settle`). Evaluation
+    never fails.
     """
 
     type: Type
@@ -62,7 +62,7 @@ class Operand(Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        """What a reference refers to, as an expression that can also be assigned to."""
+        """The target of a reference, as an expression that can also be assigned to."""
         return self.text if self.key is None else f"{self.text}[{self.key}]"
 
     @property
@@ -72,19 +72,19 @@ class Operand(Struct, frozen=True):
 
     @property
     def parts(self) -> list[str]:
-        """The expressions that are handed on: one for a value, two for a reference."""
+        """The expressions to pass to a call: one for a value, two for a reference."""
         if self.key is None:
             assert not isinstance(self.type, ReferenceType)
             return [self.text]
         return [self.text, self.key]
 
     def typed(self, type_: Type) -> "Operand":
-        """The same expression with another type."""
+        """Return the same expression with another type."""
         return replace(self, type=type_)
 
 
 def compose(type_: Type, text: str, *parts: Operand) -> Operand:
-    """An expression of these operands, which is evaluated later."""
+    """Return an expression of these operands, which is evaluated later."""
     return Operand(
         type_,
         text,
@@ -95,10 +95,10 @@ def compose(type_: Type, text: str, *parts: Operand) -> Operand:
 
 
 class BlockTranslator:
-    """The operand stack and the lines so far; instructions are functions on it.
+    """The operand stack and the translated lines of a block; instructions are functions on it.
 
-    `offset` is that of the current instruction, for the locations of errors, and `opcode` what it
-    is; `following` is the instruction after it.
+    `offset` and `opcode` belong to the current instruction; errors use `offset` for their location.
+    `following` is the next instruction.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -118,7 +118,11 @@ class BlockTranslator:
         self._commented: int | None = None
 
     def finish(self) -> BlockBody:
-        """The translated block. Raises `InvalidCode` if operands are left over."""
+        """Return the translated block.
+
+        Raises:
+            InvalidCode: The stack is not empty.
+        """
         if self._stack and not self.is_closed:
             raise self.invalid("operands are left at the end of a block")
         work = Work(self.instructions, self.pushes, self.bytes)
@@ -127,20 +131,20 @@ class BlockTranslator:
     # Errors
 
     def invalid(self, message: str) -> InvalidCode:
-        """The error to raise for the current instruction."""
+        """Return the error to raise for the current instruction."""
         function = self.frame.function
         return InvalidCode(f"{message}, in {function.module.name}::{function.name}@{self.offset}")
 
     def expect(self, operand: Operand, type_: Type) -> Operand:
-        """The operand, if it has the type. Raises `InvalidCode`."""
+        """Return the operand if it has the type. Raises `InvalidCode`."""
         if operand.type != type_:
-            raise self.invalid(f"{type_} is expected, not {operand.type}")
+            raise self.invalid(f"expected {type_}, got {operand.type}")
         return operand
 
     # The operand stack
 
     def push(self, operand: Operand) -> None:
-        """Put an operand on the stack; one that has become too long is evaluated now."""
+        """Push an operand; an expression that is nested too deep is evaluated now."""
         if operand.depth > _EXPRESSION_DEPTH_MAX:
             operand = self._evaluate(operand)
         self._stack.append(operand)
@@ -153,28 +157,28 @@ class BlockTranslator:
         return bool(self._stack)
 
     def pop(self) -> Operand:
-        """Take the last operand. Raises `InvalidCode` if there is none."""
+        """Pop the last operand. Raises `InvalidCode` if the stack is empty."""
         if not self._stack:
             raise self.invalid("an operand is missing")
         return self._stack.pop()
 
     def pop_many(self, count: int) -> list[Operand]:
-        """Take the last operands, in the order in which they were pushed."""
+        """Pop the last operands and return them in the order in which they were pushed."""
         if count > len(self._stack):
             raise self.invalid("an operand is missing")
-        taken = self._stack[len(self._stack) - count :]
+        operands = self._stack[len(self._stack) - count :]
         del self._stack[len(self._stack) - count :]
-        return taken
+        return operands
 
     def pop_reference(self, *, mutable: bool = False) -> tuple[Operand, Type]:
-        """Take a reference; gives the type of its target too."""
+        """Pop a reference and return it with the type of its target."""
         operand = self.pop()
         if not isinstance(operand.type, ReferenceType) or (mutable and not operand.type.mutable):
             kind = "mutable reference" if mutable else "reference"
-            raise self.invalid(f"a {kind} is expected, not {operand.type}")
+            raise self.invalid(f"expected a {kind}, got {operand.type}")
         return operand, operand.type.target
 
-    # What is charged
+    # Charges
 
     def charge(self, pushes: int, size: int) -> None:
         """Count pushes, and bytes that are known before the code runs."""
@@ -183,12 +187,12 @@ class BlockTranslator:
 
     def charge_value(self, type_: Type, text: str) -> None:
         """Count the bytes of a value."""
-        known = self.frame.fixed_size(type_)
-        if known is None:
+        fixed_size = self.frame.fixed_size(type_)
+        if fixed_size is None:
             size = packed_size(text, type_) or f"{self.frame.sizer(type_)}({text})"
             self.line(f"meter.charge_bytes({size})")
         else:
-            self.charge_size(known)
+            self.charge_size(fixed_size)
 
     def charge_size(self, size: int) -> None:
         """Count the bytes of one value, which are known before the code runs."""
@@ -200,37 +204,37 @@ class BlockTranslator:
     # Lines
 
     def line(self, text: str, *, is_call: bool = False, meaning: str | None = None) -> None:
-        """Add a statement; `{offset}` is the current offset, `meaning` that of a number in it."""
+        """Add a statement; `{offset}` is the current offset, and `meaning` explains a number."""
         if not self.is_closed:
             call = self.offset if is_call else None
             text = text.replace("{offset}", str(self.offset))
             self._lines.append(Line(text, call, self._note(meaning)))
 
     def close(self, text: str) -> None:
-        """Add a statement that leaves the function: nothing of the block comes after it."""
+        """Add a statement that leaves the function, and ignore all later statements."""
         if not self.is_closed:
             text = text.replace("{offset}", str(self.offset))
             self._lines.append(Exit(text, self._note(None)))
         self.is_closed = True
 
     def _note(self, meaning: str | None) -> Origin | str | None:
-        """What the comment of a statement says; the first one of an instruction names that."""
+        """Return the comment of a statement; only the first one names its instruction."""
         if self._commented == self.offset:
             return meaning
         self._commented = self.offset
         return Origin(self.offset, self.opcode, meaning)
 
     def check(self, condition: str, error: str, meaning: str | None = None) -> None:
-        """Raise an error if a condition holds at run time."""
+        """Add a statement that raises an error if a condition holds at run time."""
         self.line(f"if {condition}: raise {error}", meaning=meaning)
 
     def temporary(self) -> str:
-        """A name that is used nowhere else in the block."""
+        """Return a new name, unique in the block."""
         self._temporaries += 1
         return f"t{self._temporaries}"
 
     def name(self, text: str) -> str:
-        """A name for the value of an expression; a name is its own."""
+        """Return a name for the value of an expression, which may already be one."""
         if text.isidentifier() or text.isdecimal():
             return text
         name = self.temporary()
@@ -240,11 +244,11 @@ class BlockTranslator:
     def push_result(
         self, type_: Type, text: str, *, is_call: bool = False, meaning: str | None = None
     ) -> str:
-        """Evaluate an expression now and push the result; gives the name that it has.
+        """Evaluate an expression now, push the result and return its name.
 
-        If the next instruction stores it in a local, it is that local's name.
+        If the next instruction stores it in a local, the name is that of the local.
         """
-        # ADD, ST_LOC 1 become `v1 = v0 + 5` at once, without a `t1` between them.
+        # ADD, ST_LOC 1 become `v1 = v0 + 5` directly, without a `t1` in between.
         name, locals_ = self._destination(), frozenset[int]()
         if name is None:
             name = self.temporary()
@@ -257,7 +261,7 @@ class BlockTranslator:
         return name
 
     def push_items(self, types: Sequence[Type], text: str) -> None:
-        """Push the items of a list or a bytearray, whose length is known."""
+        """Push the items of a list or a bytearray of known length."""
         if len(types) == 1:
             self.push_result(types[0], f"{text}[0]")
         elif types:
@@ -276,35 +280,36 @@ class BlockTranslator:
         self.settle_local(local)
         return self.frame.value(local)
 
-    # Evaluation of what is still on the stack
+    # Evaluation of the operands on the stack
 
     def settle(self) -> None:
-        """Evaluate what looks into containers: the next line changes one.
+        """Evaluate the expressions that read a container, because the next line changes one.
 
-        Which one is not asked for: translation does not know which references lead to the same.
+        All of them are evaluated, because the translator does not know which references have the
+        same container.
         """
         self._settle(lambda operand: operand.reads_memory)
 
     def settle_local(self, local: int) -> None:
-        """Evaluate what mentions a local: the next line changes it.
+        """Evaluate the pending expressions with a local, because the next line changes it.
 
-        After COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0 follow,
-        `t1 = v0` is written before `v0 = 5`, and the stack has `t1` from then on.
+        After COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0 follow, `t1 =
+        v0` is written before `v0 = 5`, and the stack has `t1` from then on.
         """
         self._settle(lambda operand: local in operand.locals)
 
-    def _settle(self, concerns: Callable[[Operand], bool]) -> None:
+    def _settle(self, is_affected: Callable[[Operand], bool]) -> None:
         for index, operand in enumerate(self._stack):
-            if concerns(operand):
+            if is_affected(operand):
                 self._stack[index] = self._evaluate(operand)
 
     def _evaluate(self, operand: Operand) -> Operand:
-        """The operand with names that nothing changes for its expressions."""
+        """Assign the operand's expressions to new names and return an operand of these."""
         assert operand.key is not None or not isinstance(operand.type, ReferenceType)
         text = self.temporary()
         self.line(f"{text} = {operand.text}")
         key = operand.key
-        # The key of a field is its number. That of an element may be a variable, which may change,
+        # The key of a field is a number. The key of an element may be a variable, which may change
         # too.
         if key is not None and not key.isdecimal():
             key = self.temporary()
@@ -312,5 +317,5 @@ class BlockTranslator:
         return Operand(operand.type, text, key)
 
 
-# What an instruction does, given its operand.
+# The translator of each instruction, which receives the block and the instruction's operand.
 InstructionTable = Mapping[Opcode, Callable[[BlockTranslator, Any], None]]

@@ -34,7 +34,7 @@ def _call_handle(block: BlockTranslator, index: int, type_arguments: tuple[Type,
 
 
 def _push_returns(block: BlockTranslator, types: list[Type], text: str) -> None:
-    """A function returns nothing, a value, or a tuple; of a reference container and key."""
+    """Push a function's results: none, a value, or a tuple with container and key of references."""
     if len(types) == 1 and not isinstance(types[0], ReferenceType):
         block.push_result(types[0], text, is_call=True)
         return
@@ -74,7 +74,7 @@ def _pop(block: BlockTranslator, _: object) -> None:
 
 
 def _nothing(_block: BlockTranslator, _: object) -> None:
-    """NOP; and BRANCH, which the control flow graph knows about."""
+    """Translate NOP, and BRANCH, which is part of the control flow graph, to nothing."""
 
 
 CALLS: InstructionTable = {

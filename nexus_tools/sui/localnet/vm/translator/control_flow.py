@@ -1,8 +1,8 @@
 """The control flow graph of a function: basic blocks, dominators, loops.
 
 A block is named by the offset of its first instruction. Blocks that only branch are skipped, and
-blocks that always follow each other are one block. Everything is worked out without recursion: a
-function may have thousands of blocks.
+blocks that always follow each other are merged. No algorithm here is recursive, because a function
+may have thousands of blocks.
 """
 
 from msgspec import Struct, field
@@ -16,8 +16,9 @@ ENTRY = 0
 class Block(Struct):
     """Instructions that are executed one after the other.
 
-    `successors`: none after RET and ABORT; one; after a condition where it goes if the condition is
-    true, and if it is false; after VARIANT_SWITCH one for each tag.
+    `successors` is empty after RET and ABORT, and has one block otherwise. After a condition, it
+    has the block for true, then the block for false. After VARIANT_SWITCH, it has one block per
+    tag.
     """
 
     offsets: list[int]
@@ -26,10 +27,7 @@ class Block(Struct):
 
 
 class ControlFlowGraph:
-    """The blocks that can be reached, by name.
-
-    Their order is one in which a block follows those that lead to it, loops aside.
-    """
+    """The reachable blocks by name, each after its predecessors, except in loops."""
 
     def __init__(self, code: Code) -> None:
         self.blocks = _merge(_reachable(_split(code)))
@@ -37,36 +35,37 @@ class ControlFlowGraph:
         self.rank = {name: rank for rank, name in enumerate(self.order)}
 
     def joins(self) -> set[int]:
-        """The blocks that several blocks lead to."""
+        """Return the blocks that have several predecessors."""
         joins = {name for name, block in self.blocks.items() if len(block.predecessors) > 1}
         if self.blocks[ENTRY].predecessors:
             joins.add(ENTRY)
         return joins
 
     def dominators(self) -> dict[int, int]:
-        """The immediate dominator of each block, the last one on every way to it.
+        """Return the immediate dominator of each block: the last block on every path to it.
 
-        The entry is its own. In `if (a) b else c; d`, that of b, c and d is a: neither b nor c is
-        on every way to d. Source: Cooper, Harvey, Kennedy, A Simple, Fast Dominance Algorithm
-        (2001).
+        The entry is its own. In `if (a) b else c; d`, the immediate dominator of b, c and d is a,
+        because neither b nor c is on every path to d. Source: Cooper, Harvey, Kennedy, A Simple,
+        Fast Dominance Algorithm (2001).
         """
-        rank, found = self.rank, {ENTRY: ENTRY}
+        rank, dominators = self.rank, {ENTRY: ENTRY}
         changed = True
         while changed:
             changed = False
             for name in self.order[1:]:
-                # What leads back in a loop comes later in the order, and is known next time.
-                known = [p for p in self.blocks[name].predecessors if p in found]
-                dominator = known[0]
-                for other in known[1:]:
-                    dominator = _common(dominator, other, found, rank)
-                if found.get(name) != dominator:
-                    found[name] = dominator
+                # The predecessors in a loop come later in the order, and are known in the next
+                # iteration.
+                processed = [p for p in self.blocks[name].predecessors if p in dominators]
+                dominator = processed[0]
+                for other in processed[1:]:
+                    dominator = _common(dominator, other, dominators, rank)
+                if dominators.get(name) != dominator:
+                    dominators[name] = dominator
                     changed = True
-        return found
+        return dominators
 
     def loops(self, dominators: dict[int, int]) -> dict[int, set[int]]:
-        """The natural loops: for each header the blocks of its loop, itself included."""
+        """Return the natural loops: for each header, the blocks of its loop including itself."""
         loops: dict[int, set[int]] = {}
         for name, block in self.blocks.items():
             for target in block.successors:
@@ -75,7 +74,7 @@ class ControlFlowGraph:
         return loops
 
     def _collect(self, name: int, body: set[int]) -> None:
-        """Add what leads to `name` without passing the header, which is in `body` already."""
+        """Add the blocks that lead to `name` and not through the header, which is in `body`."""
         todo = [name]
         while todo:
             name = todo.pop()
@@ -85,7 +84,7 @@ class ControlFlowGraph:
 
 
 def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
-    """Whether every way to `other` passes `name`."""
+    """Return whether every path to `other` passes `name`."""
     while other != name:
         if other == ENTRY:
             return False
@@ -93,15 +92,16 @@ def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
     return True
 
 
-def _common(one: int, other: int, dominators: dict[int, int], rank: dict[int, int]) -> int:
-    # Both go up to their nearest common dominator: whichever comes later in the order cannot
-    # dominate the other, and goes first. Here b and c of `dominators` both go up to a.
-    while one != other:
-        while rank[one] > rank[other]:
-            one = dominators[one]
-        while rank[other] > rank[one]:
-            other = dominators[other]
-    return one
+def _common(first: int, second: int, dominators: dict[int, int], rank: dict[int, int]) -> int:
+    # Both go up to their nearest common dominator. The one that is later in the order cannot
+    # dominate the other one, so it goes up first. In the example of `dominators`, b and c go up to
+    # a.
+    while first != second:
+        while rank[first] > rank[second]:
+            first = dominators[first]
+        while rank[second] > rank[first]:
+            second = dominators[second]
+    return first
 
 
 def _split(code: Code) -> dict[int, Block]:
@@ -118,43 +118,43 @@ def _split(code: Code) -> dict[int, Block]:
 
 
 def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
-    """Those that the entry leads to, in reverse postorder, with their predecessors."""
+    """Return the blocks reachable from the entry, in reverse postorder, with predecessors."""
     finished: list[int] = []
-    seen = {ENTRY}
-    # Backwards, so that the first successor, where the condition is true, comes first in the end.
+    visited = {ENTRY}
+    # In reverse, so that the first successor (for a true condition) comes first in the result.
     path = [(ENTRY, iter(reversed(blocks[ENTRY].successors)))]
     while path:
         name, successors = path[-1]
-        following = next((target for target in successors if target not in seen), None)
+        following = next((target for target in successors if target not in visited), None)
         if following is None:
             finished.append(name)
             path.pop()
         else:
-            seen.add(following)
+            visited.add(following)
             path.append((following, iter(reversed(blocks[following].successors))))
-    reached = {name: blocks[name] for name in reversed(finished)}
-    for name, block in reached.items():
+    reachable = {name: blocks[name] for name in reversed(finished)}
+    for name, block in reachable.items():
         for target in dict.fromkeys(block.successors):
-            reached[target].predecessors.append(name)
-    return reached
+            reachable[target].predecessors.append(name)
+    return reachable
 
 
 def _merge(blocks: dict[int, Block]) -> dict[int, Block]:
-    """Append a block to the one before it, if that leads nowhere else and nothing else leads to it.
+    """Append a block to its predecessor if each is the other's only neighbour.
 
-    The offsets of a block need not be consecutive then.
+    The offsets of a merged block need not be consecutive.
     """
     merged: dict[int, int] = {}
     for name in list(blocks):
         block = blocks[name]
         if name == ENTRY or len(block.predecessors) != 1:
             continue
-        before = merged.get(block.predecessors[0], block.predecessors[0])
-        if len(blocks[before].successors) != 1 or before == name:
+        predecessor = merged.get(block.predecessors[0], block.predecessors[0])
+        if len(blocks[predecessor].successors) != 1 or predecessor == name:
             continue
-        blocks[before].offsets.extend(block.offsets)
-        blocks[before].successors = block.successors
-        merged[name] = before
+        blocks[predecessor].offsets.extend(block.offsets)
+        blocks[predecessor].successors = block.successors
+        merged[name] = predecessor
         del blocks[name]
     for block in blocks.values():
         block.predecessors = [merged.get(name, name) for name in block.predecessors]

@@ -1,6 +1,6 @@
-"""What the blocks of a function have in common: its locals, and the names that its code refers to.
+"""The state that a function's blocks share: its locals, and the global names in its code.
 
-| name in the Python code | is                                                  |
+| Name in the Python code | Meaning                                             |
 |-------------------------|-----------------------------------------------------|
 | v0, v1, ...             | the value of a local                                |
 | c0 and k0, ...          | container and key of a local that is a reference    |
@@ -35,9 +35,9 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 class Callee(Struct, frozen=True):
-    """A function that is called, found in the linkage of the running code.
+    """A called function, which is looked up in the linkage of the running code.
 
-    `parameters` and `returns` are what the caller takes its types for.
+    `parameters` and `returns` are the types that the caller expects.
     """
 
     module: ModuleId
@@ -49,7 +49,7 @@ class Callee(Struct, frozen=True):
 
 
 class NewVector(Struct, frozen=True):
-    """What makes a vector of these elements from a list: known with the type arguments."""
+    """A function that makes a vector from a list; the type arguments determine it."""
 
     element: Type
 
@@ -61,19 +61,19 @@ class Constant(Struct, frozen=True):
 
 
 class SizeOf(Struct, frozen=True):
-    """What gives the size of a value of a type: known with the type arguments."""
+    """A function that measures values of a type; the type arguments determine it."""
 
     type: Type
 
 
 class CopyOf(Struct, frozen=True):
-    """What charges for a copy of a value of a type, and makes it: known with the type arguments."""
+    """A function that copies values of a type and charges for it, by the type arguments."""
 
     type: Type
 
 
 class Made(Struct, frozen=True):
-    """What is made of `Types` and the type arguments when the function is called first."""
+    """An object made from `Types` and the type arguments when the function is first called."""
 
     make: Callable[..., Any]
 
@@ -81,15 +81,15 @@ class Made(Struct, frozen=True):
 Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | Made
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
-# A Python variable has no address. A reference to a local needs one only if it is handed on,
-# stored, or kept on the stack; otherwise the instruction after it can name the variable itself:
+# A Python variable has no address. A reference to a local needs one only if it is passed on,
+# stored, or kept on the stack. Otherwise the next instruction can name the variable itself:
 #
 #     IMM_BORROW_LOC 0, IMM_BORROW_FIELD 1, READ_REF    v0[1]
 #     MUT_BORROW_LOC 0, CALL f                          f(..., cell0, 0), and v0 is cell0[0]
 #
-# A reference to a part outlives the instruction, but leads into the list that `v0` has, which stays
-# the same as long as the part is borrowed.
-# Instructions that use up a reference and keep nothing of it but a part of its target.
+# A reference to a part outlives the instruction, but it points into the list in `v0`. That list
+# stays the same as long as the part is borrowed.
+# Instructions that consume a reference and keep at most a part of its target.
 _USES = frozenset(
     {
         Opcode.READ_REF,
@@ -106,7 +106,7 @@ _USES = frozenset(
         Opcode.UNPACK_VARIANT_GENERIC_MUT_REF,
     }
 )
-# The same, of a reference below one other operand.
+# The same, for a reference below one other operand.
 _USES_BELOW = frozenset({Opcode.VEC_IMM_BORROW, Opcode.VEC_MUT_BORROW, Opcode.VEC_PUSH_BACK})
 _PLAIN_PUSHES = frozenset(
     {Opcode.COPY_LOC, Opcode.MOVE_LOC, Opcode.LD_U8, Opcode.LD_U64, Opcode.LD_TRUE, Opcode.LD_FALSE}
@@ -132,21 +132,21 @@ class Frame:
         self._measured: set[Type] = set()
 
     def value(self, local: int) -> str:
-        """The variable of a local's value."""
+        """Return the Python variable of a local's value."""
         return f"cell{local}[0]" if local in self.cells else f"v{local}"
 
     def is_plain(self, local: int) -> bool:
-        """Whether the local is one Python variable."""
+        """Return whether the local is one Python variable."""
         return local not in self.cells and not isinstance(self.locals[local], ReferenceType)
 
     def variables(self, local: int) -> list[str]:
-        """The Python parameters for a Move parameter."""
+        """Return the Python parameters for a Move parameter."""
         if isinstance(self.locals[local], ReferenceType):
             return [f"c{local}", f"k{local}"]
         return [f"v{local}"]
 
     def callee(self, handle: int, type_arguments: tuple[Type, ...], offset: int) -> str:
-        """The name of a function that is called."""
+        """Return the name of a called function."""
         address, module, name = self.module.compiled.function_id(handle)
         key = (handle, type_arguments)
         if key not in self._names:
@@ -163,28 +163,28 @@ class Frame:
         return self._names[key]
 
     def new_vector(self, element: Type) -> str:
-        """The name of what makes a vector of such elements."""
+        """Return the name of the function that makes a vector of this element type."""
         key = ("vector", element)
         if key not in self._names:
             self._names[key] = self._add("new_vector", NewVector(element))
         return self._names[key]
 
     def sizer(self, type_: Type) -> str:
-        """The name of what gives the size of a value of the type."""
+        """Return the name of the function that measures values of the type."""
         key = ("size", type_)
         if key not in self._names:
             self._names[key] = self._add("size", SizeOf(type_))
         return self._names[key]
 
     def copier(self, type_: Type) -> str:
-        """The name of what charges for a copy of a value of the type, and makes it."""
+        """Return the name of the function that copies values of the type and charges for it."""
         key = ("copy", type_)
         if key not in self._names:
             self._names[key] = self._add("copy_of", CopyOf(type_))
         return self._names[key]
 
     def fixed_size(self, type_: Type) -> int | None:
-        """The size of every value of a type, as far as the module alone tells it."""
+        """Return the size of all values of a type, or None if this module does not determine it."""
         if isinstance(type_, Primitive):
             return scalar_bytes(type_)
         if isinstance(type_, ReferenceType):
@@ -194,20 +194,19 @@ class Frame:
         datatype = self.module.datatype(type_.name)
         if datatype is None or datatype.fields is None:
             return None
-        # A type of another module, whose name may be the same, is not looked up: which version of
-        # its package it is of depends on the linkage, and translated code is the same for all
-        # linkages.
+        # A type of another module may have the same name. It is not looked up, because its version
+        # depends on the linkage, and translated code is the same for all linkages.
         if datatype.tag != replace(type_, type_params=()) or type_ in self._measured:
             return None
-        self._measured.add(type_)  # a type that contains itself has no size
+        self._measured.add(type_)  # a type that contains itself has no fixed size
         fields = [substitute(field, type_.type_params) for field in datatype.field_types()]
         sizes = [self.fixed_size(field) for field in fields]
         self._measured.discard(type_)
-        known = [size for size in sizes if size is not None]
-        return CONTAINER_BYTES + sum(known) if len(known) == len(sizes) else None
+        known_sizes = [size for size in sizes if size is not None]
+        return CONTAINER_BYTES + sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
     def constant(self, index: int, value: Value) -> str:
-        """The name of a constant of the module."""
+        """Return the name of a constant of the module."""
         name = f"constant{index}"
         self.symbols[name] = Constant(value)
         return name
@@ -222,23 +221,23 @@ class Frame:
 
 
 def packed_size(text: str, type_: Type) -> str | None:
-    """The expression of the size of a packed vector; nothing for other types."""
-    each = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
-    if each is None:
+    """Return the expression of the size of a packed vector, or None for other types."""
+    element_size = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
+    if element_size is None:
         return None
-    length = f"len({text})" if each == 1 else f"len({text}) * {each}"
+    length = f"len({text})" if element_size == 1 else f"len({text}) * {element_size}"
     return f"{CONTAINER_BYTES} + {length}"
 
 
 def _escaping_borrows(instructions: tuple[Instruction, ...]) -> set[int]:
-    """The locals with a reference that lives longer than the instructions right after it."""
+    """Return the locals with a reference that outlives the instructions right after the borrow."""
     escaping = set()
     following = [*(instruction.opcode for instruction in instructions), None, None]
     for offset, instruction in enumerate(instructions):
         if instruction.opcode not in _BORROWS:
             continue
-        one, two = following[offset + 1 : offset + 3]
-        if one in _USES or (one in _PLAIN_PUSHES and two in _USES_BELOW):
+        next_opcode, second_opcode = following[offset + 1 : offset + 3]
+        if next_opcode in _USES or (next_opcode in _PLAIN_PUSHES and second_opcode in _USES_BELOW):
             continue
         assert isinstance(instruction.operand, int)
         escaping.add(instruction.operand)

@@ -1,9 +1,9 @@
-"""All instructions: what each does with the operand stack, and what it counts for the meter.
+"""All instructions: their effect on the operand stack, and their charges.
 
-How many values an instruction counts as pushed, and how many bytes, is in `PUSHES`. What depends on
-its operand, or on the value, is counted where it is translated. The bytes are those of the genuine
-meter, whatever the values really have: 1 for the result of a calculation, 8 for a reference and for
-anything that is moved, 2 for what makes a struct, 8 for what makes a vector.
+`PUSHES` has the number of pushed values and their bytes by instruction. Charges that depend on the
+operand or on the value are added where the instruction is translated. The bytes are those of Sui's
+meter and not the real sizes: 1 for the result of a calculation, 8 for a reference and for a moved
+value, 2 for a packed struct, 8 for a packed vector.
 Source: `sui-adapter/src/gas_meter.rs`.
 """
 

@@ -1,6 +1,6 @@
 """The Python functions by which translated code calls natives.
 
-They charge for the call and for its results, and turn what a native raises into errors of the VM.
+They charge for the call and for its results, and convert a native's exceptions to errors of the VM.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from nexus_tools.sui.types.type_tag import Primitive
 
 
 def translate_native(function: Function, native: AnyNative) -> Translation:
-    """What calls a native in place of the function's code."""
+    """Return a translation that calls a native."""
     lines, symbols = _body(function, native)
     body = [f"{INDENT}{line}" for line in ["meter = context.meter", *lines]]
     source = [SourceLine(line) for line in [header(function), *body]]
@@ -32,7 +32,7 @@ def translate_native(function: Function, native: AnyNative) -> Translation:
 
 
 _Body = tuple[list[str], dict[str, Symbol]]
-"""Lines of Python, and what their global names stand for."""
+"""Lines of Python, and the symbols of their global names."""
 
 
 def _body(function: Function, native: AnyNative) -> _Body:
@@ -70,7 +70,7 @@ def _priced(function: Function, native: PricedNative) -> _Body:
 def _hash(function: Function, native: HashNative) -> _Body:
     digest = Work(size=CONTAINER_BYTES + native.initial.digest_size)
     charging, constants = _charging(function, native, _work(function) + digest)
-    # An addition makes a bytearray of bytes in less time than a call does.
+    # An addition converts bytes to a bytearray faster than a call does.
     symbols = {"initial": native.initial.copy, "empty": bytearray()}
     [message] = _targets(function)
     hashing = ["state = initial()", f"state.update({message})", "return empty + state.digest()"]
@@ -78,11 +78,11 @@ def _hash(function: Function, native: HashNative) -> _Body:
     return [*charging, *hashing], constants
 
 
-# What is charged before the native is called
+# Charges before the native is called
 
 
 def _work(function: Function) -> Work:
-    """What a call of a native counts: one more instruction, and its results."""
+    """Return the work that a native call counts: one instruction, and its results."""
     size = 0
     for type_ in function.returns:
         if isinstance(type_, Primitive):
@@ -97,21 +97,21 @@ def _counting(work: Work) -> list[str]:
 
 
 def _charging(function: Function, native: PricedNative | HashNative, work: Work) -> _Body:
-    """Charge what a native costs; with its work at once where that counts as instructions."""
+    """Return the lines that charge a native's cost, in one step if it counts as instructions."""
     constants: dict[str, Symbol] = {"charge": Constant(native.charge)}
     if isinstance(native.cost, int):
-        before, condition, whole = [], "meter.takes_natives", work + Work(native.cost)
-        taken, cost = f"{whole.left!r}  # {whole}", str(native.cost)
+        prologue, condition, total_work = [], "meter.takes_natives", work + Work(native.cost)
+        amount, cost = f"{total_work.left!r}  # {total_work}", str(native.cost)
     else:
         prices = _prices(native.cost, work)
         constants |= {"cost": Constant(native.cost), "prices": Constant(prices)}
-        before = [f"size = len({_targets(function)[0]})"]
+        prologue = [f"size = len({_targets(function)[0]})"]
         condition = f"size < {len(prices)} and meter.takes_natives"
-        taken, cost = f"prices[size]  # cost(size) as instructions, and {work}", "cost(size)"
+        amount, cost = f"prices[size]  # cost(size) as instructions, and {work}", "cost(size)"
     return [
-        *before,
+        *prologue,
         f"if {condition}:",
-        f"{INDENT}meter.left = left = meter.left - {taken}",
+        f"{INDENT}meter.left = left = meter.left - {amount}",
         f"{INDENT}if left < 0.0: meter.settle()",
         "else:",
         *[f"{INDENT}{line}" for line in _counting(work)],
@@ -121,18 +121,18 @@ def _charging(function: Function, native: PricedNative | HashNative, work: Work)
 
 @lru_cache
 def _prices(cost: Callable[[int], int], work: Work) -> list[float]:
-    """What to take from the meter for each length of which the cost is not large."""
-    taken, unit = work.left, Work(1).left
-    # A native of a large cost is charged by a call, and the cost never falls with the length.
+    """Return the amounts to subtract from the meter by length, as long as the cost is not large."""
+    base, unit = work.left, Work(1).left
+    # A native with a large cost is charged by a call, and the cost never decreases with the length.
     costs = takewhile(lambda units: units < LARGE, map(cost, range(LARGE)))
-    return [taken + unit * units for units in costs]
+    return [base + unit * units for units in costs]
 
 
 # The call
 
 
 def _targets(function: Function) -> list[str]:
-    """The arguments, and in place of references what they refer to."""
+    """Return the arguments, with the target in place of each reference."""
     return [
         f"c{index}[k{index}]" if isinstance(type_, ReferenceType) else f"v{index}"
         for index, type_ in enumerate(function.parameters)
@@ -140,9 +140,9 @@ def _targets(function: Function) -> list[str]:
 
 
 def _calling(function: Function, arguments: list[str], *, objects: bool) -> _Body:
-    """Call the implementation, charge for what it gives, and return that.
+    """Return the lines that call the implementation, charge for its results, and return them.
 
-    `objects` says that it gives a reference as an object, not as a container and a key.
+    `objects` means that it returns a reference as an object, not as a container and a key.
     """
     names, parts, charges = [], [], []
     sizes: dict[str, Symbol] = {}
@@ -169,7 +169,7 @@ def _calling(function: Function, arguments: list[str], *, objects: bool) -> _Bod
 
 
 def _charge_result(name: str, type_: Type) -> list[str]:
-    """The lines that charge for the bytes of a result; natives look at the meter themselves."""
+    """Return the lines that charge for a result's bytes; natives check the meter themselves."""
     return [
         f"size = {packed_size(name, type_) or f'size_{name}({name})'}",
         f"if size < {LARGE}: meter.left -= byte_prices[size]",

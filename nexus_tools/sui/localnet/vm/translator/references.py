@@ -1,4 +1,4 @@
-"""Instructions on locals and constants, and on references to locals and into them."""
+"""Instructions on locals, constants and references."""
 
 from msgspec.structs import replace
 
@@ -9,29 +9,29 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 def copy_of(type_: Type, text: str) -> str:
-    """The expression of a deep copy, which is not charged."""
+    """Return the expression of a deep copy that is not charged."""
     if isinstance(type_, Primitive):
         return text
-    # Integers, booleans and addresses never change in Python: they may be shared by two vectors.
+    # Integers, booleans and addresses are immutable in Python, so two vectors may share them.
     flat = isinstance(type_, VectorTag) and isinstance(type_.element, Primitive)
     return f"{text}[:]" if flat else f"copy({text})"
 
 
 def charged_copy_of(block: BlockTranslator, type_: Type, text: str) -> str:
-    """The expression of a deep copy that is charged by its size."""
-    known = block.frame.fixed_size(type_)
-    if known is None:
+    """Return the expression of a deep copy that is charged by its size."""
+    fixed_size = block.frame.fixed_size(type_)
+    if fixed_size is None:
         return f"{block.frame.copier(type_)}(meter, {text})"
-    block.charge_size(known)
+    block.charge_size(fixed_size)
     return copy_of(type_, text)
 
 
 def _load(block: BlockTranslator, local: int) -> Operand:
-    frame, mentions = block.frame, frozenset({local})
+    frame, mentioned_locals = block.frame, frozenset({local})
     type_ = frame.locals[local]
     if isinstance(type_, ReferenceType):
-        return Operand(type_, f"c{local}", f"k{local}", mentions)
-    return Operand(type_, frame.value(local), None, mentions, local in frame.cells)
+        return Operand(type_, f"c{local}", f"k{local}", mentioned_locals)
+    return Operand(type_, frame.value(local), None, mentioned_locals, local in frame.cells)
 
 
 def _copy_local(block: BlockTranslator, local: int) -> None:
@@ -66,7 +66,7 @@ def _borrow_local(block: BlockTranslator, local: int, *, mutable: bool) -> None:
     frame = block.frame
     type_ = frame.locals[local]
     if isinstance(type_, ReferenceType):
-        raise block.invalid("a reference to a reference")
+        raise block.invalid("a local that is a reference cannot be borrowed")
     reference = ReferenceType(type_, mutable)
     if local in frame.cells:
         block.push(Operand(reference, f"cell{local}", "0"))
@@ -77,7 +77,7 @@ def _borrow_local(block: BlockTranslator, local: int, *, mutable: bool) -> None:
 def _load_constant(block: BlockTranslator, index: int) -> None:
     frame = block.frame
     constant = frame.module.compiled.constants[index]
-    # A constant counts its BCS bytes, not the size that its value has: so does `charge_ld_const`.
+    # Like `charge_ld_const`, this charges a constant's BCS bytes, not the size of its value.
     block.charge(0, len(constant.data))
     type_, value = frame.module.constant(index)
     if isinstance(type_, Primitive) and type_ is not Primitive.ADDRESS:
@@ -100,7 +100,7 @@ LOCALS: InstructionTable = {
 
 
 def part_of(container: Operand, type_: ReferenceType, text: str, key: str) -> Operand:
-    """A reference to a part of what `container` refers to."""
+    """Return a reference to a part of the target of `container`."""
     return Operand(type_, text, key, container.locals, reads_memory=True, depth=container.depth + 1)
 
 
@@ -126,7 +126,7 @@ def _write(block: BlockTranslator, _: object) -> None:
     value = block.expect(block.pop(), target)
     block.charge_value(target, value.text)
     block.settle()
-    # Without a key, it is the local itself that is assigned to.
+    # Without a key, the local itself is assigned to.
     for local in reference.locals if reference.key is None else ():
         block.settle_local(local)
     block.line(f"{reference.target} = {value.text}")
@@ -157,9 +157,9 @@ def _push_field(
 ) -> None:
     reference, target = block.pop_reference(mutable=mutable)
     if target != tag:
-        raise block.invalid(f"a reference to {tag} is expected, not to {target}")
-    declared = block.frame.module.struct_at(struct).field_types()[field]
-    type_ = ReferenceType(substitute(declared, tag.type_params), mutable)
+        raise block.invalid(f"expected a reference to {tag}, got one to {target}")
+    field_type = block.frame.module.struct_at(struct).field_types()[field]
+    type_ = ReferenceType(substitute(field_type, tag.type_params), mutable)
     block.push(part_of(reference, type_, reference.target, str(field)))
 
 

@@ -1,4 +1,4 @@
-"""Structured Python statements, and how they are written as text."""
+"""Structured Python statements, and their source text."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,8 +13,8 @@ INDENT = "    "
 class Line(Struct, frozen=True):
     """A statement of one line, after which the next one is executed.
 
-    `call` is the offset of the instruction, if it calls a Move function. `note` is written as a
-    comment where people read the source.
+    `call` is the offset of the instruction if it calls a Move function. `note` becomes a comment in
+    the source shown to users.
     """
 
     text: str
@@ -38,7 +38,7 @@ class If(Struct, frozen=True):
 
 
 class Loop(Struct, frozen=True):
-    """`while True`; `is_left` says whether a `break` leads to the statement after it."""
+    """A `while True` loop; `is_left` means that a `break` leads to the statement after it."""
 
     body: "Statements"
     is_left: bool
@@ -49,9 +49,9 @@ Statements = Sequence[Statement]
 
 
 class BlockBody(Struct, frozen=True):
-    """A translated block: what it does, its lines, and on what it depends where it leads.
+    """A translated block: its work, its lines, and the value that selects its successor.
 
-    That is a condition, or the tag that VARIANT_SWITCH looks at, or nothing.
+    That value is `condition`, or the `tag` of VARIANT_SWITCH; both are None for one successor.
     """
 
     work: Work
@@ -61,7 +61,7 @@ class BlockBody(Struct, frozen=True):
 
 
 def falls_through(statements: Statements) -> bool:
-    """Whether execution goes on after the last of them."""
+    """Return whether execution continues after the last statement."""
     if not statements:
         return True
     last = statements[-1]
@@ -73,7 +73,7 @@ def falls_through(statements: Statements) -> bool:
 
 
 def branch(condition: str, then: Statements, otherwise: Statements) -> list[Statement]:
-    """An `if` with as little nesting as its branches allow."""
+    """Return an `if` with as little nesting as its branches allow."""
     if not falls_through(then):
         return [If(condition, then), *otherwise]
     if not falls_through(otherwise):
@@ -84,7 +84,7 @@ def branch(condition: str, then: Statements, otherwise: Statements) -> list[Stat
 
 
 class SourceLine(NamedTuple):
-    """A line of Python, the offset of what it calls, and what stands in its comment."""
+    """A line of Python, the offset of its call instruction, and its comment."""
 
     text: str
     call: int | None = None
@@ -95,7 +95,7 @@ class SourceLine(NamedTuple):
 
 
 def render(statements: Statements, depth: int = 0) -> Iterator[SourceLine]:
-    """The lines of the statements, indented."""
+    """Yield the lines of the statements, indented."""
     margin = INDENT * depth
     if not statements:
         yield SourceLine(f"{margin}pass")

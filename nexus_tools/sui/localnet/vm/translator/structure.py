@@ -1,23 +1,23 @@
-"""From a control flow graph to structured statements.
+"""The conversion of a control flow graph to structured statements.
 
-What a compiler made of `if`, `while` and `loop` becomes `if` and `while True` again: a block is
-placed where the only block that leads to it ends; a join after the branches that meet in it; a loop
-where it is entered. Where that does not work out (a jump out of two loops, two ways into a loop,
-too much nesting), the target becomes a *label*: a branch of an outer `while True`, chosen by the
-variable `label`. The more labels, the fewer other rules are left that could fail, so that placing
-all again with the labels found so far comes to an end.
+Code that a compiler made from `if`, `while` and `loop` becomes `if` and `while True` again. A block
+is placed at the end of the only block that leads to it, a join after the branches that meet in it,
+and a loop where it is entered. Where this fails (a jump out of two loops, two entries into a loop,
+too much nesting), the target becomes a *label*: a branch of an outer `while True`, selected by the
+variable `label`. Then all blocks are placed again with the labels found so far. This terminates,
+because each new label leaves fewer rules that can fail.
 
 An example, with the offsets of blocks. `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9,
-2 -> 9 or 5, 5 -> 0. The loop has the head 0 and the body 0, 2, 5. Both ways out of it lead to 9, so
-that 9 is its *follow*, the block that a `break` leads to:
+2 -> 9 or 5, 5 -> 0. The loop has the header 0 and the body 0, 2, 5. Both exits lead to 9, so 9 is
+its *follow*, the block that a `break` leads to:
 
     while True:
         if not a: break     # 0
         if b: break         # 2
-        c                   # 5: that it leads to 0 is what the end of the body says
+        c                   # 5: the end of the body leads to 0
     d                       # 9
 
-Were there a jump from 5 into the middle of another loop, its target would be a label:
+If 5 jumped into the middle of another loop, the target would be a label:
 
     label = 0
     while True:
@@ -42,7 +42,7 @@ from nexus_tools.sui.localnet.vm.translator.statement import (
     branch,
 )
 
-# Python allows 100 levels of indentation and 20 loops in each other.
+# Python allows 100 levels of indentation and 20 nested loops.
 _DEPTH_MAX = 40
 _LOOPS_MAX = 12
 _ATTEMPTS_MAX = 5
@@ -51,7 +51,7 @@ _LINEAR_DISPATCH_MAX = 4
 
 
 class _Loop(Struct, frozen=True):
-    """The innermost Python loop around a place; `follow` is where `break` leads to.
+    """The innermost Python loop around a position; `break` leads to `follow`.
 
     A loop that is itself a branch of the outer loop has no `follow`: its `break` leads to a label.
     """
@@ -61,7 +61,7 @@ class _Loop(Struct, frozen=True):
 
 
 class _Place(Struct, frozen=True):
-    """Where a block is put: what comes after it in the text, and the loops around it."""
+    """The position of a block: the block after it in the text, and the loops around it."""
 
     follow: int | None = None
     loop: _Loop | None = None
@@ -73,7 +73,7 @@ class _Place(Struct, frozen=True):
 
 
 def structure(graph: ControlFlowGraph, bodies: Mapping[int, BlockBody]) -> list[Statement]:
-    """The statements of a function, from the blocks of its graph."""
+    """Return the statements of a function, built from the blocks of its graph."""
     return _Structure(graph, bodies).statements()
 
 
@@ -82,12 +82,12 @@ class _Structure:
         self.graph = graph
         self.bodies = bodies
         self.labels: set[int] = set()
-        # What this attempt has found to need a label, has placed, and has as the follow of a loop.
+        # The blocks that need a label, are placed, or follow a loop in this attempt.
         self.failed: set[int] = set()
         self.placed: set[int] = set()
         self.claimed: set[int] = set()
         if len(graph.blocks) > _STRUCTURED_BLOCKS_MAX:
-            # Such code is not worth the time of several attempts: every join is a label at once.
+            # Several attempts would take too long for such code, so every join becomes a label.
             self.labels = graph.joins()
             self.dominators: dict[int, int] = {}
             self.loops: dict[int, set[int]] = {}
@@ -101,10 +101,10 @@ class _Structure:
         self.charges = Charges(graph, work, self.loops, has_calls=has_calls)
 
     def _find_merges(self) -> dict[int, list[int]]:
-        """Joins by the block that they are placed after: their immediate dominator."""
+        """Return the joins by the block that they are placed after: their immediate dominator."""
         merges: dict[int, list[int]] = {}
         for name in self.graph.order:
-            # What leads back to the head of a loop from inside is no second way to it.
+            # A jump back to a loop's header from inside the loop does not count as another entry.
             loop = self.loops.get(name, set())
             entering = [p for p in self.graph.blocks[name].predecessors if p not in loop]
             if len(entering) > 1 and name in self.dominators:
@@ -117,7 +117,7 @@ class _Structure:
         while self.failed:
             attempts += 1
             self.labels |= self.failed
-            # With all joins as labels every other block has one way in, and none can fail.
+            # If all joins are labels, every other block has one predecessor, so none can fail.
             if attempts == _ATTEMPTS_MAX:
                 self.labels |= self.graph.joins()
             result = self._attempt()
@@ -126,7 +126,7 @@ class _Structure:
     def _attempt(self) -> list[Statement]:
         self.failed, self.placed, self.claimed = set(), set(), set()
         branches = {ENTRY: self._place(ENTRY, _Place())}
-        # What is placed for a label may jump to further ones.
+        # The statements of a label may jump to further labels.
         while missing := self.labels - branches.keys():
             for name in sorted(missing):
                 branches[name] = self._place(name, _Place())
@@ -136,19 +136,19 @@ class _Structure:
         return [Line(f"label = {ENTRY}"), Loop(dispatch, is_left=False)]
 
     def _place(self, name: int, place: _Place) -> list[Statement]:
-        """The statements of a block and of everything that belongs to it."""
+        """Return the statements of a block and of all blocks placed with it."""
         self.placed.add(name)
         if name not in self.loops:
             return self._place_body(name, place)
         if name in self.labels:
-            # The loop is a branch of the dispatch: who leaves it goes by another label.
+            # The loop is a branch of the dispatch, so its exits go through another label.
             body = self._place_body(name, _Place(name, _Loop(name, None), (), place.depth + 1))
             return [Loop(body, is_left=False)]
         follow = self._choose_follow(name)
         inside = _Place(name, _Loop(name, follow), (*place.structured, name), place.depth + 1)
         body = self._place_body(name, inside)
-        after = self._go_after_loop(name, follow, place) if follow is not None else []
-        return [Loop(body, is_left=follow is not None), *after]
+        after_loop = self._go_after_loop(name, follow, place) if follow is not None else []
+        return [Loop(body, is_left=follow is not None), *after_loop]
 
     def _place_body(self, name: int, place: _Place) -> list[Statement]:
         merges = [
@@ -156,14 +156,14 @@ class _Structure:
             for merge in self.merges.get(name, ())
             if merge not in self.labels and merge not in self.claimed
         ]
-        # In the text, the branches are followed by the first join, each join by the next one, and
-        # the last by what follows the block anyway. Whoever has to pass over one of them cannot
-        # fall through: `_go` finds that out, and makes the target a label.
+        # In the text, the first join follows the branches, each join follows the one before it,
+        # and the block's own follow comes last. A branch that has to skip one of them cannot fall
+        # through. `_go` detects that and makes the target a label.
         follows = [*merges, place.follow]
         statements = self._enter(name)
         statements += self._leave(name, replace(place, follow=follows[0]))
         for merge, follow in zip(merges, follows[1:], strict=True):
-            if merge in self.placed:  # by a branch that took it for its own
+            if merge in self.placed:  # in a branch, which assumed that it belongs there
                 self.failed.add(merge)
             else:
                 statements += self._place(merge, replace(place.inner(), follow=follow))
@@ -193,16 +193,20 @@ class _Structure:
         *others, last = tags
         statements = self._go(last, place)
         for target in reversed(others):
-            wanted = tags[target]
-            condition = f"tag == {wanted[0]}" if len(wanted) == 1 else f"tag in {tuple(wanted)}"
+            target_tags = tags[target]
+            condition = (
+                f"tag == {target_tags[0]}"
+                if len(target_tags) == 1
+                else f"tag in {tuple(target_tags)}"
+            )
             statements = branch(condition, self._go(target, place), statements)
         return [Line(f"tag = {tag}"), *statements]
 
     def _go(self, target: int, place: _Place) -> list[Statement]:
-        """What leads from the end of a block to another block.
+        """Return the statements that lead from the end of a block to another block.
 
-        Nothing, if it is the next in the text; or a jump; or the block itself, if nothing else
-        leads to it.
+        They are empty if the target is next in the text. Otherwise they are a jump, or the target
+        itself if no other block leads to it.
         """
         if target == place.follow:
             return []
@@ -211,7 +215,7 @@ class _Structure:
         if target in self.labels:
             return self._jump(target, place)
         if target in self.placed or self._is_join(target):
-            self.failed.add(target)  # the statements of this attempt are thrown away
+            self.failed.add(target)  # the statements of this attempt are discarded
             return self._jump(target, place)
         if self._is_too_deep(target, place):
             self.labels.add(target)
@@ -228,17 +232,17 @@ class _Structure:
         return sum(p not in loop for p in predecessors) > 1
 
     def _jump(self, target: int, place: _Place) -> list[Statement]:
-        """To a label: back to the dispatch.
+        """Return a jump to a label, through the dispatch.
 
-        `break` and `continue` concern one loop. From a loop inside another the dispatch cannot be
-        reached, so that the loops around have to be labels themselves.
+        `break` and `continue` affect one loop. The dispatch cannot be reached from a nested loop,
+        so the loops around the jump have to become labels too.
         """
         self.failed.update(place.structured)
         leave = "continue" if place.loop is None else "break"
         return [Line(f"label = {target}"), Exit(leave)]
 
     def _choose_follow(self, header: int) -> int | None:
-        """The block after a loop: where most of its exits lead to, other than to an end."""
+        """Return the block after a loop: the target of most of its exits, unless it is an end."""
         body = self.loops[header]
         exits: dict[int, int] = {}
         for name in body:
@@ -248,18 +252,18 @@ class _Structure:
                         exits[candidate] = exits.get(candidate, 0) + 1
         if not exits:
             return None
-        # Between equals, it is where the head itself leads, as in `while`; then what comes last.
-        own = self.graph.blocks[header].successors
+        # Ties go to a successor of the header itself, as in `while`, and then to the last block.
+        successors = self.graph.blocks[header].successors
         rank = self.graph.rank
-        follow = max(exits, key=lambda name: (exits[name], name in own, rank[name]))
+        follow = max(exits, key=lambda name: (exits[name], name in successors, rank[name]))
         self.claimed.add(follow)
         return follow
 
     def _exit_candidates(self, header: int, target: int) -> Iterator[int]:
-        """A target outside of a loop, and where it leads if all it does is to go there.
+        """Yield a target outside of a loop, and its successor if it has only one.
 
-        In `loop { if (a) { x; break }; if (b) { y; break } }; z` the targets are x and y, and z is
-        where both lead: x and y can stand inside, before a `break`.
+        In `loop { if (a) { x; break }; if (b) { y; break } }; z` the targets are x and y, and both
+        lead to z. x and y can stand inside the loop, before a `break`.
         """
         successors = self.graph.blocks[target].successors
         if target not in self.labels and (successors or self._is_join(target)):
@@ -271,18 +275,18 @@ class _Structure:
                 yield join
 
     def _go_after_loop(self, header: int, target: int, place: _Place) -> list[Statement]:
-        # What the text around leads to is not placed here, however the loop is left.
-        around = {place.follow}
+        # The targets of the surrounding text are not placed here, regardless of the loop's exits.
+        outer_targets = {place.follow}
         if place.loop is not None:
-            around |= {place.loop.header, place.loop.follow}
-        own = dominates(header, target, self.dominators) and target not in self.placed
-        if own and target not in around:
+            outer_targets |= {place.loop.header, place.loop.follow}
+        is_dominated = dominates(header, target, self.dominators) and target not in self.placed
+        if is_dominated and target not in outer_targets:
             return self._place(target, place.inner())
         return self._go(target, place)
 
 
 def _dispatch(branches: list[tuple[int, list[Statement]]]) -> list[Statement]:
-    """Choose by `label`: one after the other, or by halves if there are many."""
+    """Return the selection by `label`, which is linear, or binary for many labels."""
     if len(branches) > _LINEAR_DISPATCH_MAX:
         middle = len(branches) // 2
         condition = f"label < {branches[middle][0]}"

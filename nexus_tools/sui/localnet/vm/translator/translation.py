@@ -1,7 +1,7 @@
-"""From a function's bytecode to Python code.
+"""The translation of a function's bytecode to Python code.
 
-The code object does not depend on type arguments or on the linkage of the running code: what does
-is reached through symbols, which are global names of the Python function.
+The code object depends neither on type arguments nor on the linkage of the running code. Values
+that depend on these are reached through symbols, which are global names of the Python function.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ from nexus_tools.sui.localnet.vm.translator.structure import structure
 
 
 class Translation(Struct, frozen=True):
-    """A translated function: its lines of Python, their code, and what its global names stand for.
+    """A translated function: its lines of Python, their code object, and its global names.
 
-    `packed` are the types of which it makes values, each with the offset of the instruction;
-    `calls` gives the offset of the instruction for each line that calls a function.
+    `packed` are the types of which it makes values, each with the offset of the instruction.
+    `calls` has the offset of the instruction for each line that calls a function.
     """
 
     lines: Sequence[SourceLine]
@@ -35,10 +35,10 @@ class Translation(Struct, frozen=True):
 
     @property
     def source(self) -> str:
-        """The Python code, with comments: the instruction that a statement is of, what is charged.
+        """The Python code, with instructions and charges in comments.
 
-        A statement may do what several instructions say. It has the last of them, which did not
-        only put an expression on the operand stack.
+        A statement may cover several instructions. Its comment names the last one, because the
+        others only pushed an expression onto the operand stack.
         """
         return "".join([f"{line}\n" for line in self.lines])
 
@@ -76,8 +76,8 @@ def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
 
 
 def header(function: Function) -> str:
-    """The first line of a Python function."""
-    # With the module's name in front it is never a word of Python.
+    """Return the first line of a Python function."""
+    # With the module's name as a prefix it is never a Python keyword.
     return f"def {function.module.name}__{function.name}({', '.join(_parameters(function))}):"
 
 
@@ -99,7 +99,7 @@ def _prologue(frame: Frame) -> list[Line]:
 
 
 def compiled(function: Function, lines: Iterable[SourceLine]) -> CodeType:
-    """The code of the function that these lines are."""
+    """Return the code object of the function with these lines."""
     source = "\n".join([line.text for line in lines]) + "\n"
     name = f"<{function.package.short()}::{function.module.name}::{function.name}>"
     module_code = compile(source, name, "exec", dont_inherit=True)

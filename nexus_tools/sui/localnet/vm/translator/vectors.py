@@ -1,4 +1,4 @@
-"""Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub status 1, 2, 3 or 4."""
+"""Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub-status 1, 2, 3 or 4."""
 
 from enum import IntEnum
 
@@ -18,7 +18,7 @@ from nexus_tools.sui.types.type_tag import Primitive, VectorTag
 
 
 class _SubStatus(IntEnum):
-    """What is wrong with a vector, as `move-vm-types/src/values/values_impl.rs` counts it."""
+    """A vector error, numbered as in `move-vm-types/src/values/values_impl.rs`."""
 
     INDEX_OUT_OF_BOUNDS = 1
     POP_EMPTY_VEC = 2
@@ -27,7 +27,7 @@ class _SubStatus(IntEnum):
 
 
 def _check(block: BlockTranslator, condition: str, status: _SubStatus) -> None:
-    """Fail with this sub status if a condition holds."""
+    """Raise an error with this sub-status if a condition holds."""
     error = f"vector_error(function, {{offset}}, {status:d})"
     block.check(condition, error, f"{status:d} is {status.name}")
 
@@ -48,7 +48,7 @@ def _pop_vector(block: BlockTranslator, signature: int, *, mutable: bool) -> tup
     vector, element = _vector(block, signature)
     reference, target = block.pop_reference(mutable=mutable)
     if target != vector:
-        raise block.invalid(f"a reference to {vector} is expected, not to {target}")
+        raise block.invalid(f"expected a reference to {vector}, got one to {target}")
     return reference, element
 
 
@@ -61,7 +61,7 @@ def _pack(block: BlockTranslator, operand: VecOperand) -> None:
     text = ", ".join([item.text for item in items])
     if element is Primitive.U8:
         text = f"bytearray([{text}])" if items else "bytearray()"
-    # Whether it is a bytearray or a list is known with the type arguments.
+    # The type arguments decide whether it is a bytearray or a list.
     elif isinstance(element, TypeParameter):
         text = f"{block.frame.new_vector(element)}([{text}])"
     else:
@@ -100,14 +100,14 @@ def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
     vector = block.name(reference.target)
     key = block.name(index.text)
     _check(block, f"{key} >= len({vector})", _SubStatus.INDEX_OUT_OF_BOUNDS)
-    # The index is compared now, and used when the reference is: no instruction can shorten a vector
-    # of which an element is borrowed.
+    # The index is checked now and used later, together with the reference. That is safe, because no
+    # instruction can shorten a vector while one of its elements is borrowed.
     part = part_of(reference, ReferenceType(element, mutable), vector, key)
     block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
 
 
 def _mentioned(name: str, operand: Operand) -> frozenset[int]:
-    """The locals that an operand mentions, unless it was evaluated under a new name."""
+    """Return the locals that an operand mentions, unless it was evaluated under a new name."""
     return operand.locals if name in (operand.text, operand.target) else frozenset()
 
 
@@ -134,10 +134,11 @@ def _swap(block: BlockTranslator, signature: int) -> None:
     first = block.expect(block.pop(), Primitive.U64)
     reference, _ = _pop_vector(block, signature, mutable=True)
     block.settle()
-    vector, one, other = map(block.name, (reference.target, first.text, second.text))
-    condition = f"{one} >= len({vector}) or {other} >= len({vector})"
+    vector, first_key, second_key = map(block.name, (reference.target, first.text, second.text))
+    condition = f"{first_key} >= len({vector}) or {second_key} >= len({vector})"
     _check(block, condition, _SubStatus.INDEX_OUT_OF_BOUNDS)
-    block.line(f"{vector}[{one}], {vector}[{other}] = {vector}[{other}], {vector}[{one}]")
+    items = [f"{vector}[{key}]" for key in (first_key, second_key)]
+    block.line(f"{items[0]}, {items[1]} = {items[1]}, {items[0]}")
 
 
 VECTORS: InstructionTable = {

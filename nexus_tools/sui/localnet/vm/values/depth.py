@@ -1,9 +1,9 @@
-"""How deeply values of a type are nested.
+"""The nesting depth of values, by type.
 
-A value is at most 128 deep. The depth of a datatype is a formula of the depths of its type
-arguments, so that it is worked out once per definition, and a datatype that contains itself is
-noticed. Of `struct Pair<A, B> { a: A, b: vector<B> }` it is the greatest of 2, A + 1 and B + 2: a
-`Pair<u8, u8>` is 3 deep, a `Pair<u8, Pair<u8, u8>>` 5.
+A value is at most 128 levels deep. The depth of a datatype is a formula of the depths of its type
+arguments. So it is computed once per definition, and a datatype that contains itself is detected.
+For `struct Pair<A, B> { a: A, b: vector<B> }` the depth is the greatest of 2, A + 1 and B + 2: a
+`Pair<u8, u8>` has the depth 3, a `Pair<u8, Pair<u8, u8>>` the depth 5.
 
 Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.rs`.
 """
@@ -19,19 +19,19 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
 
 
 class DepthFormula(Struct, frozen=True):
-    """The greater of `constant` and, for each type parameter, its depth plus an offset."""
+    """The maximum of `constant` and, for each type parameter, its depth plus an offset."""
 
     constant: int = 0
     offsets: dict[int, int] = field(default_factory=dict)
 
     def deeper(self, levels: int) -> "DepthFormula":
-        """The formula of a value that has this one some levels inside it."""
+        """Return the formula of a value that contains this one some levels below it."""
         offsets = {index: offset + levels for index, offset in self.offsets.items()}
         return DepthFormula(self.constant + levels, offsets)
 
 
 class ValueDepth:
-    """Depths of types, worked out once; `datatype` gives the definition of a struct or an enum."""
+    """A cache of type depths; `datatype` returns the definition of a struct or an enum."""
 
     def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
         self._datatype = datatype
@@ -39,13 +39,15 @@ class ValueDepth:
         self._nesting = 0
 
     def forget(self) -> None:
-        """Drop everything that was worked out."""
+        """Drop all formulas."""
         self._formulas.clear()
 
     def of(self, type_: TypeTag) -> int:
-        """The depth of values of a type; 1 for an integer.
+        """Return the depth of values of a type, 1 for an integer.
 
-        Raises `InvalidCode`, or `PrimitiveError` if datatypes are nested too deep to work it out.
+        Raises:
+            InvalidCode: A datatype contains itself.
+            PrimitiveError: Datatypes are nested too deep to compute the depth.
         """
         return self._formula(type_).constant
 
@@ -66,13 +68,15 @@ class ValueDepth:
     def _datatype_formula(self, type_: StructTag) -> DepthFormula:
         definition = self._datatype(type_)
         if definition.tag in self._formulas:
-            known = self._formulas[definition.tag]
-            if known is None:
+            cached = self._formulas[definition.tag]
+            if cached is None:
                 raise InvalidCode(f"{definition.tag} contains itself")
-            return known
+            return cached
         if self._nesting == VALUE_DEPTH_MAX:
             raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, None)
-        self._formulas[definition.tag] = None  # being worked out: who comes back here is in itself
+        # None marks a formula that is being computed. Reaching it again means that the datatype
+        # contains itself.
+        self._formulas[definition.tag] = None
         self._nesting += 1
         try:
             fields = [self._formula(field_type) for field_type in definition.field_types()]

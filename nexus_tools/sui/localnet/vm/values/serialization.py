@@ -1,6 +1,6 @@
-"""Values to BCS and back: for each type a codec, put together once.
+"""BCS codecs for Move values, built once for each type.
 
-The codecs are those of `sui.bcs`, on the values of this VM.
+The codecs are those of `sui.bcs`, applied to the values of this VM.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,10 +39,10 @@ _PRIMITIVES: dict[Primitive, Codec[Any]] = {
 
 
 class Codecs:
-    """The codecs of types.
+    """The codecs by type.
 
-    `datatype` gives the definition of a struct or an enum; `check` is asked first whether a type
-    may have values at all, so that no type is followed without end.
+    `datatype` returns the definition of a struct or an enum. `check` raises if a type cannot have
+    values, and is called first, so that a recursive type is not followed without end.
     """
 
     def __init__(
@@ -57,44 +57,44 @@ class Codecs:
         self._codecs.clear()
 
     def codec(self, type_: TypeTag) -> Codec[Value]:
-        """The codec of a type."""
-        found = self._codecs.get(type_)
-        if found is None:
+        """Return the codec of a type."""
+        codec = self._codecs.get(type_)
+        if codec is None:
             self._check(type_)
-            found = self._build(type_)
-        return found
+            codec = self._build(type_)
+        return codec
 
     def _build(self, type_: TypeTag) -> Codec[Value]:
-        found = self._codecs.get(type_)
-        if found is not None:
-            return found
+        cached = self._codecs.get(type_)
+        if cached is not None:
+            return cached
         if isinstance(type_, Primitive):
-            built = _PRIMITIVES[type_]
+            codec = _PRIMITIVES[type_]
         elif isinstance(type_, VectorTag):
-            built = _BYTES if type_.element is Primitive.U8 else _list(self._build(type_.element))
+            codec = _BYTES if type_.element is Primitive.U8 else _list(self._build(type_.element))
         else:
-            built = self._build_datatype(type_)
-        self._codecs[type_] = built
-        return built
+            codec = self._build_datatype(type_)
+        self._codecs[type_] = codec
+        return codec
 
     def _build_datatype(self, type_: StructTag) -> Codec[Value]:
         definition = self._datatype(type_)
         if definition.fields == ():
-            raise InvalidCode(f"{definition.tag} has no field, not even the compiler's")
+            raise InvalidCode(f"{definition.tag} has no field, not even the compiler's dummy field")
         if definition.variants is None:
             return _struct(self._fields(definition.fields or (), type_))
         return _enum([self._fields(fields, type_) for _, fields in definition.variants])
 
     def _fields(self, fields: Sequence[tuple[str, Type]], type_: StructTag) -> list[Codec[Value]]:
         types = [substitute(field, type_.type_params) for _, field in fields]
-        return [self._build(field) for field in types]  # type: ignore[arg-type]  # all replaced
+        return [self._build(field) for field in types]  # type: ignore[arg-type]  # no parameters
 
 
 def _read_bytes(data: bytes, position: int) -> tuple[bytearray, int]:
     size, position = read_uleb128(data, position)
     end = position + size
-    # A slice of Python would be shorter without a word. `Codec` takes an IndexError for data that
-    # end too early, as reading a single byte behind them gives one.
+    # A Python slice would silently be shorter. `Codec` treats an IndexError as data that end too
+    # early, because reading a single byte behind the end raises one.
     if end > len(data):
         raise IndexError
     return bytearray(data[position:end]), end

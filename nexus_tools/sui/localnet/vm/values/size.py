@@ -1,9 +1,9 @@
-"""How many bytes a value counts on the operand stack, and copies that are charged by that.
+"""The size of values on the operand stack, and copies that are charged by size.
 
-Not what it takes in memory or BCS: 8 for an integer of up to 64 bits and for a boolean, 2 for each
-struct, enum value and vector; vectors of integers, booleans and addresses are packed. A struct of
-a u8 and a vector of three u64 counts 2 + 8 + (2 + 3 * 8) = 36. Source: `abstract_memory_size` in
-`move-vm-types/src/views.rs`, with `fine_grained_value_size`.
+The size differs from the bytes in memory and in BCS. It is 8 for an integer of up to 64 bits and
+for a boolean, and 2 for each struct, enum value and vector. Vectors of integers, booleans and
+addresses are packed. A struct of a u8 and a vector of three u64 has the size 2 + 8 + (2 + 3 * 8) =
+36. Source: `abstract_memory_size` in `move-vm-types/src/views.rs`, with `fine_grained_value_size`.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,47 +38,47 @@ _ELEMENT_BYTES: dict[Type, int] = {
 
 
 def scalar_bytes(type_: Primitive) -> int:
-    """The size of an integer, a boolean or an address."""
+    """Return the size of an integer, a boolean or an address."""
     return _WIDE_SCALAR_BYTES.get(type_, _SCALAR_BYTES)
 
 
 def element_bytes(type_: Type) -> int | None:
-    """The size of each element of a packed vector, or None if such vectors are not packed."""
+    """Return the size of an element of a packed vector, or None if such vectors are not packed."""
     return _ELEMENT_BYTES.get(type_)
 
 
 class ValueSize:
-    """What measures the values of each type; `datatype` gives the definition of a datatype."""
+    """The sizes of values by type; `datatype` returns the definition of a datatype."""
 
     def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
         self._datatype = datatype
         self._sizers: dict[Type, int | Sizer] = {}
 
     def forget(self) -> None:
-        """Drop everything that was worked out."""
+        """Drop all sizes."""
         self._sizers.clear()
 
     def fixed(self, type_: Type) -> int | None:
-        """The size of every value of the type, if all have the same."""
+        """Return the size that all values of the type have, or None if it varies."""
         sizer = self._of(type_)
         return sizer if isinstance(sizer, int) else None
 
     def size(self, type_: Type, value: Value) -> int:
-        """The size of a value of the type."""
+        """Return the size of a value of the type."""
         sizer = self._of(type_)
         return sizer if isinstance(sizer, int) else sizer(value)
 
     def sizer(self, type_: Type) -> Sizer:
-        """A function that gives the size of a value of the type."""
+        """Return a function that measures values of the type."""
         return _function(self._of(type_))
 
     def _of(self, type_: Type) -> int | Sizer:
-        found = self._sizers.get(type_)
-        if found is None:
-            # A type that contains itself is refused elsewhere: here it must only come to an end.
+        sizer = self._sizers.get(type_)
+        if sizer is None:
+            # A type that contains itself is rejected elsewhere. This entry only ends the recursion.
             self._sizers[type_] = CONTAINER_BYTES
-            found = self._sizers[type_] = self._make(type_)
-        return found
+            sizer = self._sizers[type_] = self._make(type_)
+        return sizer
 
     def _make(self, type_: Type) -> int | Sizer:
         if isinstance(type_, Primitive):
@@ -101,22 +101,22 @@ class ValueSize:
         return [self._of(substitute(type_, tag.type_params)) for type_ in types]
 
     def _vector(self, element: Type) -> Sizer:
-        each = element_bytes(element) or self._of(element)
-        if isinstance(each, int):
-            return lambda value: CONTAINER_BYTES + each * len(value)
-        return lambda value: CONTAINER_BYTES + sum(map(each, value))
+        size = element_bytes(element) or self._of(element)
+        if isinstance(size, int):
+            return lambda value: CONTAINER_BYTES + size * len(value)
+        return lambda value: CONTAINER_BYTES + sum(map(size, value))
 
 
 def _fields(sizers: list[int | Sizer]) -> int | Sizer:
-    """The size of a list of fields: of those with a fixed size once, of the others each time."""
-    known = CONTAINER_BYTES + sum([sizer for sizer in sizers if isinstance(sizer, int)])
+    """Return the size of a list of fields, in which fields of a fixed size are summed only once."""
+    fixed_total = CONTAINER_BYTES + sum([sizer for sizer in sizers if isinstance(sizer, int)])
     others = [(index, sizer) for index, sizer in enumerate(sizers) if not isinstance(sizer, int)]
     if not others:
-        return known
+        return fixed_total
     if len(others) == 1:
         [(only, sizer)] = others
-        return lambda value: known + sizer(value[only])
-    return lambda value: known + sum([sizer(value[index]) for index, sizer in others])
+        return lambda value: fixed_total + sizer(value[only])
+    return lambda value: fixed_total + sum([sizer(value[index]) for index, sizer in others])
 
 
 def _function(sizer: int | Sizer) -> Sizer:
@@ -127,29 +127,29 @@ Copier = Callable[[Meter, Value], Value]
 
 
 def copier(sizes: ValueSize, type_: Type) -> Copier:
-    """What charges for a copy of a value of the type, and makes it."""
-    each = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
-    if each is not None:
-        return _copier_of_packed(each)
+    """Return a function that copies values of the type and charges for the copy."""
+    element_size = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
+    if element_size is not None:
+        return _copier_of_packed(element_size)
     size = sizes.fixed(type_)
     if size is None or size >= LARGE:
         return _copier_of_any(sizes, type_)
     return _copier_of_fixed(size, is_shared=isinstance(type_, Primitive))
 
 
-def _copier_of_packed(each: int) -> Copier:
+def _copier_of_packed(element_size: int) -> Copier:
     def copy(meter: Meter, value: Value) -> Value:
-        meter.charge_bytes(CONTAINER_BYTES + len(value) * each)
+        meter.charge_bytes(CONTAINER_BYTES + len(value) * element_size)
         return value[:]
 
     return copy
 
 
 def _copier_of_fixed(size: int, *, is_shared: bool) -> Copier:
-    taken = Work(size=size).left
+    charge = Work(size=size).left
 
     def copy(meter: Meter, value: Value) -> Value:
-        meter.left -= taken
+        meter.left -= charge
         if meter.left < 0.0:
             meter.settle()
         return value if is_shared else copy_value(value)

@@ -4,7 +4,7 @@
 |---------------------|-----------------------------------------------|
 | u8 ... u256         | int                                           |
 | bool                | bool                                          |
-| address, signer     | bytes of 32                                   |
+| address, signer     | 32 bytes                                      |
 | vector<u8>          | bytearray                                     |
 | any other vector    | list                                          |
 | struct              | list of its fields in order                   |
@@ -13,9 +13,9 @@
 
 A struct without fields has the field `dummy_field: bool` that the Move compiler adds.
 
-A coin is `struct Coin { id: UID { id: ID { bytes: address } }, balance: Balance { value: u64 } }`;
-one of 5 MIST is `[[[b"..."]], [5]]`, and `&mut coin.balance.value` is `Reference(coin[1], 0)`. No
-two places share a container: so a write through a reference is seen nowhere else.
+A coin is `struct Coin { id: UID { id: ID { bytes: address } }, balance: Balance { value: u64 } }`.
+A coin of 5 MIST is `[[[b"..."]], [5]]`, and `&mut coin.balance.value` is `Reference(coin[1], 0)`.
+No two values share a container, so a write through a reference changes only one value.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ Value = Any
 
 
 class Variant:
-    """A value of an enum: the number of its variant, and the fields of that variant."""
+    """An enum value: the tag of its variant, and the fields of that variant."""
 
     __slots__ = ("fields", "tag")
 
@@ -37,14 +37,14 @@ class Variant:
             return NotImplemented
         return self.tag == other.tag and self.fields == other.fields
 
-    __hash__ = None  # type: ignore[assignment]  # mutable, as lists are
+    __hash__ = None  # type: ignore[assignment]  # mutable, like a list
 
     def __repr__(self) -> str:
         return f"Variant({self.tag}, {self.fields!r})"
 
 
 class Reference:
-    """A reference to `container[key]`: a field, an element, or a value alone in a list of one."""
+    """A reference to `container[key]`: a field, an element, or the only item of a list."""
 
     __slots__ = ("container", "key")
 
@@ -53,11 +53,11 @@ class Reference:
         self.key = key
 
     def read(self) -> Value:
-        """The value itself, not a copy."""
+        """Return the value itself, not a copy."""
         return self.container[self.key]
 
     def write(self, value: Value) -> None:
-        """Put another value in its place."""
+        """Replace the value."""
         self.container[self.key] = value
 
     def __repr__(self) -> str:
@@ -65,12 +65,12 @@ class Reference:
 
 
 def borrow(value: Value) -> Reference:
-    """A reference to a value that stands alone."""
+    """Return a reference to a value that is not part of another one."""
     return Reference([value], 0)
 
 
 def copy_value(value: Value) -> Value:
-    """A deep copy: no container is shared."""
+    """Return a deep copy, which shares no container with the value."""
     kind = type(value)
     if kind is list:
         return [item if type(item) is int else copy_value(item) for item in value]

@@ -1,4 +1,4 @@
-"""All commands are checked before the first is executed, each kind of mistake over all of them."""
+"""The order of the checks: all commands pass one check before the next, and before execution."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from nexus_tools.sui.types.execution_status import (
 from nexus_tools.sui.types.transaction import InputArgument
 from nexus_tools.sui.types.type_tag import GAS_COIN
 
-# Each makes one mistake, and gives the error, and which of its own commands reports it.
+# Each function makes one mistake, and returns the error and the command that reports it.
 
 
 def _argument(index, kind, *data):
@@ -86,7 +86,7 @@ IN_THEIR_ORDER = (
 @pytest.mark.parametrize(
     ("first", "second"), list(pairwise(IN_THEIR_ORDER)), ids=lambda mistake: mistake.__name__
 )
-def test_of_two_mistakes_the_earlier_check_finds_its_own(probed, build, first, second):
+def test_error_of_the_earlier_check_is_reported(probed, build, first, second):
     probed.new_thing()
     second(probed, build)
     before = len(build.finish().commands)
@@ -97,7 +97,7 @@ def test_of_two_mistakes_the_earlier_check_finds_its_own(probed, build, first, s
     assert found == (kind, data, None if place is None else before + place)
 
 
-def test_a_package_is_not_published_if_a_later_command_cannot_be(world, build):
+def test_package_is_not_published_if_a_later_command_is_invalid(world, build):
     world.publishing(build, [b"no module"])
     build.transfer_objects([InputArgument(9)], world.BOB)
     wrong = CommandArgumentError(0, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, (9,))

@@ -28,7 +28,7 @@ def test_coins_merge_into_the_gas_coin(world, build):
     assert world.balance(world.gas) == 101 * world.SUI - result.effects.gas_used.net
 
 
-def test_coins_of_different_types_do_not_merge(world, build):
+def test_coins_of_different_types_cannot_be_merged(world, build):
     into, other = world.coin(world.ALICE, 1), world.coin(world.ALICE, 1, CLOCKS)
     arguments = [build.resolved(world.argument(coin)) for coin in (into, other)]
     build.merge_coins(arguments[0], arguments[1:])
@@ -36,7 +36,7 @@ def test_coins_of_different_types_do_not_merge(world, build):
     assert world.fail_argument(build) == (wrong, 0)
 
 
-def test_a_balance_above_64_bits_overflows(world, build):
+def test_balance_above_64_bits_overflows(world, build):
     into, other = world.coin(world.ALICE, 2**64 - 1, CLOCKS), world.coin(world.ALICE, 1, CLOCKS)
     arguments = [build.resolved(world.argument(coin)) for coin in (into, other)]
     build.merge_coins(arguments[0], arguments[1:])
@@ -44,14 +44,14 @@ def test_a_balance_above_64_bits_overflows(world, build):
     assert world.balance(other) == 1
 
 
-def test_a_coin_cannot_be_merged_into_itself(world, build):
+def test_coin_cannot_be_merged_into_itself(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 5)))
     build.merge_coins(coin, [coin])
     wrong = CommandArgumentError(1, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
     assert world.fail_argument(build) == (wrong, 0)
 
 
-def test_the_gas_coin_cannot_be_merged_away(world, build):
+def test_gas_coin_cannot_be_merged_into_another_coin(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 5)))
     build.merge_coins(coin, [build.gas])
     wrong = CommandArgumentError(1, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)

@@ -31,21 +31,21 @@ def test_results_are_arguments_of_later_commands(probed, build):
     probed.succeed(build)
 
 
-def test_a_value_that_may_be_copied_is_used_as_often_as_wanted(probed, build):
+def test_copyable_value_can_be_used_any_number_of_times(probed, build):
     number = probed.call(build, "code_of_version")
     for _ in range(2):
         probed.call(build, "expect", [number, build.u64(1)])
     probed.succeed(build)
 
 
-def test_a_change_by_mutable_reference_is_seen_by_later_commands(probed, build):
+def test_change_by_mutable_reference_is_visible_to_later_commands(probed, build):
     number = probed.call(build, "code_of_version")
     probed.call(build, "increment", [number])
     probed.call(build, "expect", [number, build.u64(2)])
     probed.succeed(build)
 
 
-def test_a_pure_input_is_changed_for_its_type_only(probed, build):
+def test_pure_input_is_changed_for_only_one_type(probed, build):
     number = build.u64(5)
     probed.call(build, "increment", [number])
     probed.call(build, "expect", [number, build.u64(6)])
@@ -66,14 +66,14 @@ def test_strings_options_and_vectors_are_pure(probed, build):
 @pytest.mark.parametrize(
     ("place", "data"),
     [
-        (0, b"\x02\xc3\x28"),  # no UTF-8
-        (1, b"\x02\xc3\xa4"),  # no ASCII
+        (0, b"\x02\xc3\x28"),  # not UTF-8
+        (1, b"\x02\xc3\xa4"),  # not ASCII
         (2, b"\x02" + bytes(16)),  # an option of two
         (2, b"\x01" + bytes(7)),  # too short
         (3, b"\x01\x00\x00"),  # too long
     ],
 )
-def test_bytes_that_are_no_value_of_the_type_are_refused(probed, build, place, data):
+def test_bytes_that_are_not_a_value_of_the_type_are_refused(probed, build, place, data):
     arguments = [
         build.pure(string, ""),
         build.pure(string, ""),
@@ -89,12 +89,12 @@ def test_bytes_that_are_no_value_of_the_type_are_refused(probed, build, place, d
     assert probed.fail_argument(broken) == (error, 0)
 
 
-def test_an_id_is_pure(probed, build):
+def test_id_is_pure(probed, build):
     probed.call(build, "identify", [build.address(probed.BOB), build.address(probed.BOB)])
     assert probed.returned(build) == [b"\x01"]
 
 
-def test_a_struct_is_not_pure(probed, build):
+def test_struct_is_not_pure(probed, build):
     probed.call(build, "eat", [build.u64(1)])
     error = wrong_argument(0, ArgumentErrorKind.INVALID_USAGE_OF_PURE_ARGUMENT)
     assert probed.fail_argument(build) == (error, 0)
@@ -103,7 +103,7 @@ def test_a_struct_is_not_pure(probed, build):
 # --- Objects
 
 
-def test_an_owned_object_is_read_changed_and_consumed(probed, build):
+def test_owned_object_is_read_changed_and_consumed(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing(7)))
     probed.call(build, "set", [thing, build.u64(8)])
     seen = probed.call(build, "value", [thing])
@@ -112,7 +112,7 @@ def test_an_owned_object_is_read_changed_and_consumed(probed, build):
     probed.succeed(build)
 
 
-def test_an_object_is_not_used_after_it_was_consumed(probed, build):
+def test_consumed_object_cannot_be_used_again(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "destroy", [thing])
     probed.call(build, "value", [thing])
@@ -120,34 +120,34 @@ def test_an_object_is_not_used_after_it_was_consumed(probed, build):
     assert probed.fail_argument(build) == (error, 1)
 
 
-def test_an_object_of_another_type_does_not_fit(probed, build):
+def test_object_of_another_type_is_refused(probed, build):
     coin = build.resolved(probed.argument(probed.coin(probed.ALICE, 1)))
     probed.call(build, "value", [coin])
     error = wrong_argument(0, ArgumentErrorKind.TYPE_MISMATCH)
     assert probed.fail_argument(build) == (error, 0)
 
 
-def test_two_references_for_reading_may_be_to_one_object(probed, build):
+def test_one_object_can_be_borrowed_immutably_twice(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "same", [thing, thing])
     assert probed.returned(build) == [b"\x01"]
 
 
-def test_two_references_for_writing_are_to_two_objects(probed, build):
+def test_mutable_borrows_need_two_objects(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "swap", [thing, thing])
     error = wrong_argument(0, ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT)
     assert probed.fail_argument(build) == (error, 0)
 
 
-def test_a_borrowed_object_is_not_consumed_by_the_same_call(probed, build):
+def test_borrowed_object_cannot_be_consumed_by_the_same_call(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "look_and_eat", [thing, thing])
     error = wrong_argument(1, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
     assert probed.fail_argument(build) == (error, 0)
 
 
-def test_two_objects_are_changed_by_one_call(probed, build):
+def test_one_call_changes_two_objects(probed, build):
     one, other = probed.new_thing(1), probed.new_thing(2)
     arguments = [build.resolved(probed.argument(thing)) for thing in (one, other)]
     probed.call(build, "swap", arguments)
@@ -155,18 +155,18 @@ def test_two_objects_are_changed_by_one_call(probed, build):
     assert (probed.value(one), probed.value(other)) == (2, 1)
 
 
-def test_the_gas_coin_is_lent_to_a_call(world, build):
+def test_gas_coin_can_be_borrowed_by_a_call(world, build):
     build.move_call(Address.of(2), "coin", "value", [build.gas], [SUI])
     assert world.returned(build) == [u64.encode(95 * world.SUI)]
 
 
-def test_the_gas_coin_is_not_given_to_a_call(world, build):
+def test_gas_coin_cannot_be_moved_into_a_call(world, build):
     build.move_call(Address.of(2), "coin", "into_balance", [build.gas], [SUI])
     error = wrong_argument(0, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)
     assert world.fail_argument(build) == (error, 0)
 
 
-def test_a_shared_object_taken_for_reading_is_not_changed(probed, build):
+def test_read_only_shared_object_cannot_be_changed(probed, build):
     box = build.resolved(probed.argument(probed.box, mutable=False))
     probed.call(build, "bump", [box])
     error = wrong_argument(0, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
@@ -176,32 +176,32 @@ def test_a_shared_object_taken_for_reading_is_not_changed(probed, build):
 # --- Results
 
 
-def test_a_result_of_two_values_needs_an_index(probed, build):
+def test_result_of_two_values_needs_an_index(probed, build):
     probed.call(build, "pair", [build.u64(3), build.u64(4)])
     probed.call(build, "expect", [Result(0), build.u64(4)])
     error = wrong_argument(0, ArgumentErrorKind.INVALID_RESULT_ARITY, 0)
     assert probed.fail_argument(build) == (error, 1)
 
 
-def test_an_index_beyond_the_results_is_out_of_bounds(probed, build):
+def test_index_beyond_the_results_is_out_of_bounds(probed, build):
     probed.call(build, "pair", [build.u64(3), build.u64(4)])
     probed.call(build, "expect", [NestedResult(0, 2), build.u64(4)])
     error = wrong_argument(0, ArgumentErrorKind.SECONDARY_INDEX_OUT_OF_BOUNDS, 0, 2)
     assert probed.fail_argument(build) == (error, 1)
 
 
-def test_a_result_that_cannot_be_dropped_has_to_be_used(probed, build):
+def test_result_without_drop_must_be_used(probed, build):
     probed.call(build, "nothing")
     probed.call(build, "new_thing", [build.u64(1)])
     assert probed.fail(build) == (ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (1, 0), None)
 
 
-def test_a_result_that_can_be_dropped_may_be_left(probed, build):
+def test_result_with_drop_may_be_unused(probed, build):
     probed.call(build, "pair", [build.u64(3), build.u64(4)])
     probed.succeed(build)
 
 
-def test_a_value_with_copy_but_not_drop_is_used_by_value_last(probed, build):
+def test_value_with_copy_but_not_drop_is_moved_last(probed, build):
     value = probed.call(build, "stubborn")
     probed.call(build, "take_stubborn", [value])
     probed.succeed(build)
@@ -212,7 +212,7 @@ def test_a_value_with_copy_but_not_drop_is_used_by_value_last(probed, build):
     assert probed.fail(other) == (ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (0, 0), None)
 
 
-def test_a_reference_is_not_returned_to_a_transaction(probed, build):
+def test_function_that_returns_a_reference_cannot_be_called(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "borrow_value", [thing])
     assert probed.fail(build) == (ErrorKind.INVALID_PUBLIC_FUNCTION_RETURN_TYPE, 0, 0)
@@ -222,35 +222,35 @@ def test_a_reference_is_not_returned_to_a_transaction(probed, build):
 
 
 @pytest.mark.parametrize("name", ["hidden", "package_only"])
-def test_a_function_that_is_neither_public_nor_entry_is_not_called(probed, build, name):
+def test_function_that_is_neither_public_nor_entry_cannot_be_called(probed, build, name):
     probed.call(build, name)
     assert probed.fail(build) == (ErrorKind.NON_ENTRY_FUNCTION_INVOKED, None, 0)
 
 
-def test_a_private_transfer_is_not_called(probed, build):
+def test_private_transfer_function_cannot_be_called(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     arguments = [thing, build.address(probed.BOB)]
     build.move_call(Address.of(2), "transfer", "transfer", arguments, [probed.tag("Thing")])
     assert probed.fail(build) == (ErrorKind.NON_ENTRY_FUNCTION_INVOKED, None, 0)
 
 
-def test_an_event_is_not_emitted_from_outside(probed, build):
+def test_event_emit_cannot_be_called(probed, build):
     build.move_call(Address.of(2), "event", "emit", [build.u64(1)], [Primitive.U64])
     assert probed.fail(build)[0] is ErrorKind.NON_ENTRY_FUNCTION_INVOKED
 
 
-def test_a_function_that_is_not_there_is_not_found(probed, build):
+def test_unknown_function_is_not_found(probed, build):
     probed.call(build, "no_such_function")
     assert probed.fail(build) == (ErrorKind.FUNCTION_NOT_FOUND, None, 0)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_the_number_of_arguments_has_to_fit(probed, build, count):
+def test_number_of_arguments_must_match(probed, build, count):
     probed.call(build, "pair", [build.u64(1)] * count)
     assert probed.fail(build) == (ErrorKind.ARITY_MISMATCH, None, 0)
 
 
-def test_a_native_function_is_called_as_any_other(world, build):
+def test_native_function_is_called_like_any_other(world, build):
     empty = build.move_call(Address.of(1), "vector", "empty", (), [Primitive.U8])
     more = build.pure(byte_vector, b"abc")
     build.move_call(Address.of(1), "vector", "append", [empty, more], [Primitive.U8])
@@ -260,7 +260,7 @@ def test_a_native_function_is_called_as_any_other(world, build):
     assert world.returned(build) == [byte_vector.encode(bytes.fromhex(expected))]
 
 
-def test_a_native_function_that_the_localnet_lacks_is_not_supported(world, build, monkeypatch):
+def test_missing_native_function_is_not_supported(world, build, monkeypatch):
     def lacking(*_arguments):
         raise UnsupportedNative("hash::blake2b256")
 
@@ -273,7 +273,7 @@ def test_a_native_function_that_the_localnet_lacks_is_not_supported(world, build
 # --- Entry functions that are not public
 
 
-def test_an_entry_function_takes_inputs_and_results(probed, build):
+def test_entry_function_accepts_inputs_and_results(probed, build):
     thing = probed.call(build, "new_thing", [build.u64(1)])
     probed.call(build, "private_entry", [thing, build.u64(2)])
     seen = probed.call(build, "value", [thing])
@@ -282,7 +282,7 @@ def test_an_entry_function_takes_inputs_and_results(probed, build):
     probed.succeed(build)
 
 
-def test_an_entry_function_takes_nothing_that_a_hot_potato_hangs_on(probed, build):
+def test_entry_function_refuses_arguments_of_a_hot_clique(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     potato = probed.call(build, "potato_of", [thing])
     probed.call(build, "private_entry", [thing, build.u64(2)])
@@ -291,7 +291,7 @@ def test_an_entry_function_takes_nothing_that_a_hot_potato_hangs_on(probed, buil
     assert probed.fail_argument(build) == (error, 1)
 
 
-def test_an_entry_function_takes_a_value_again_when_the_potato_is_eaten(probed, build):
+def test_entry_function_accepts_a_value_after_the_potato_is_consumed(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     potato = probed.call(build, "potato_of", [thing])
     probed.call(build, "eat", [potato])
@@ -299,14 +299,14 @@ def test_an_entry_function_takes_a_value_again_when_the_potato_is_eaten(probed, 
     probed.succeed(build)
 
 
-def test_an_entry_function_may_eat_the_last_potato_itself(probed, build):
+def test_entry_function_may_consume_the_last_potato(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     potato = probed.call(build, "potato_of", [thing])
     probed.call(build, "private_eat", [potato, thing])
     probed.succeed(build)
 
 
-def test_an_entry_function_takes_nothing_that_came_of_a_consumed_shared_object(probed, build):
+def test_entry_function_refuses_values_from_a_consumed_shared_object(probed, build):
     box = build.resolved(probed.argument(probed.box))
     number = probed.call(build, "delete_box_and_return", [box])
     thing = build.resolved(probed.argument(probed.new_thing()))
@@ -318,38 +318,38 @@ def test_an_entry_function_takes_nothing_that_came_of_a_consumed_shared_object(p
 # --- Type arguments
 
 
-def test_type_arguments_reach_the_function(probed, build):
+def test_type_arguments_are_passed_to_the_function(probed, build):
     probed.call(build, "name_of", (), [VectorTag(SUI)])
     name = f"vector<{bytes(Address.of(2)).hex()}::sui::SUI>"
     assert probed.returned(build) == [string.encode(name)]
 
 
-def test_a_type_that_is_not_there_is_not_found(probed, build):
+def test_unknown_type_is_not_found(probed, build):
     probed.call(build, "name_of", (), [StructTag(probed.package, "probe", "Nope")])
     error = TypeArgumentError(0, TypeArgumentErrorKind.TYPE_NOT_FOUND)
     assert probed.fail(build) == (ErrorKind.TYPE_ARGUMENT_ERROR, error, 0)
 
 
-def test_a_type_without_the_abilities_that_are_asked_for_does_not_fit(probed, build):
+def test_type_without_the_required_abilities_is_refused(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "make_pair", [thing], [probed.tag("Thing")])
-    # The loader of functions says so with the status CONSTRAINT_NOT_SATISFIED.
+    # The loader of functions reports the status CONSTRAINT_NOT_SATISFIED.
     assert probed.fail(build) == (ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR, None, 0)
 
 
-def test_the_constraints_of_type_parameters_hold_inside_a_type(probed, build):
+def test_constraints_of_nested_type_parameters_are_checked(probed, build):
     probed.call(build, "name_of", (), [probed.tag("Pair", probed.tag("Thing"))])
     error = TypeArgumentError(0, TypeArgumentErrorKind.CONSTRAINT_NOT_SATISFIED)
     assert probed.fail(build) == (ErrorKind.TYPE_ARGUMENT_ERROR, error, 0)
 
 
 @pytest.mark.parametrize("tags", [[], [Primitive.U8, Primitive.U8]])
-def test_the_number_of_type_arguments_has_to_fit(probed, build, tags):
+def test_number_of_type_arguments_must_match(probed, build, tags):
     probed.call(build, "name_of", (), tags)
     assert probed.fail(build) == (ErrorKind.TYPE_ARITY_MISMATCH, None, 0)
 
 
-def test_a_generic_value_has_the_type_of_its_argument(probed, build):
+def test_generic_value_has_the_type_of_its_argument(probed, build):
     pair = probed.call(build, "make_pair", [build.u64(7)], [Primitive.U64])
     data = probed.data(build)
     result = probed.execute(data, Mode.SIMULATE)
@@ -362,7 +362,7 @@ def test_a_generic_value_has_the_type_of_its_argument(probed, build):
 # --- The transaction, events, aborts
 
 
-def test_the_context_tells_the_circumstances(probed, build):
+def test_tx_context_contains_sender_epoch_and_gas(probed, build):
     probed.call(build, "circumstances")
     gas = probed.coin(probed.BOB, 9 * probed.SUI)
     returned = probed.returned(build, payment=(gas,), owner=probed.BOB, price=1_234)
@@ -376,19 +376,19 @@ def test_the_context_tells_the_circumstances(probed, build):
     ]
 
 
-def test_nobody_sponsors_a_sender_who_pays(probed, build):
+def test_sender_who_pays_has_no_sponsor(probed, build):
     probed.call(build, "circumstances")
     assert probed.returned(build)[5] == option(ADDRESS).encode(None)
 
 
-def test_the_context_has_the_digest_of_the_transaction(probed, build):
+def test_tx_context_contains_the_digest(probed, build):
     probed.call(build, "digest")
     data = probed.data(build)
     result = probed.execute(data, Mode.SIMULATE)
     assert result.command_results[0].return_values[0][1] == byte_vector.encode(data.digest())
 
 
-def test_events_come_in_order_with_the_module_that_was_called(probed, build):
+def test_events_are_ordered_with_the_called_module(probed, build):
     probed.call(build, "emit", [build.u64(2)])
     result = probed.succeed(build)
     assert result.events == tuple(
@@ -397,7 +397,7 @@ def test_events_come_in_order_with_the_module_that_was_called(probed, build):
     )
 
 
-def test_an_abort_says_where_and_with_which_code(probed, build):
+def test_abort_contains_location_and_code(probed, build):
     probed.call(build, "nothing")
     probed.call(build, "fail", [build.u64(2**64 - 1)])
     kind, abort, command = probed.fail(build)
@@ -412,19 +412,19 @@ def test_an_abort_says_where_and_with_which_code(probed, build):
     assert location.instruction == 1  # MoveLoc, Abort
 
 
-def test_an_arithmetic_error_says_where(probed, build):
+def test_arithmetic_error_contains_its_location(probed, build):
     probed.call(build, "overflow", [build.u64(2**64 - 1)])
     kind, location, command = probed.fail(build)
     assert (kind, command) == (ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, 0)
     assert (location.function_name, location.instruction) == ("overflow", 2)
 
 
-def test_an_index_out_of_bounds_is_a_primitive_error(probed, build):
+def test_index_out_of_bounds_is_a_primitive_error(probed, build):
     probed.call(build, "out_of_bounds")
     assert probed.fail(build)[0] is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
 
 
-def test_a_failed_transaction_changes_nothing_but_the_gas(probed, build):
+def test_failed_transaction_changes_only_the_gas(probed, build):
     thing, before = probed.new_thing(7), len(probed.store.live)
     argument = build.resolved(probed.argument(thing))
     probed.call(build, "set", [argument, build.u64(9)])
@@ -442,7 +442,7 @@ def test_a_failed_transaction_changes_nothing_but_the_gas(probed, build):
 
 
 @pytest.mark.parametrize(("count", "fits"), [(1_024, True), (1_025, False)])
-def test_a_transaction_emits_at_most_1024_events(probed, build, count, fits):
+def test_transaction_emits_at_most_1024_events(probed, build, count, fits):
     probed.call(build, "emit", [build.u64(count)])
     result = probed.run(build)
     if fits:
@@ -452,7 +452,7 @@ def test_a_transaction_emits_at_most_1024_events(probed, build, count, fits):
 
 
 @pytest.mark.parametrize(("words", "fits"), [(7_998, True), (7_999, False)])
-def test_an_event_has_at_most_256_000_bytes_with_its_type(probed, build, words, fits):
+def test_event_has_at_most_256_000_bytes_including_its_type(probed, build, words, fits):
     # 32 a word, 2 for the vector, 2 for the struct, 32 + 5 + 4 for the type `probe::Blob`.
     probed.call(build, "emit_blob", [build.u64(words)])
     status = probed.run(build, budget=50 * probed.SUI).effects.status
@@ -463,28 +463,28 @@ def test_an_event_has_at_most_256_000_bytes_with_its_type(probed, build, words, 
 
 
 @pytest.mark.parametrize(("count", "fits"), [(1_000, True), (2_049, False)])
-def test_a_transaction_transfers_at_most_2048_objects(probed, build, count, fits):
+def test_transaction_transfers_at_most_2048_objects(probed, build, count, fits):
     probed.call(build, "keep_ids", [build.u64(count)])
     result = probed.run(build, budget=50 * probed.SUI)
     succeeded = not hasattr(result.effects.status, "error")
     assert succeeded is fits
 
 
-def test_a_transaction_uses_at_most_1000_dynamic_fields(probed, build):
+def test_transaction_uses_at_most_1000_dynamic_fields(probed, build):
     thing = build.resolved(probed.argument(probed.new_thing()))
     probed.call(build, "add_many_fields", [thing, build.u64(1_001)])
     kind, _, _ = probed.fail(build, budget=50 * probed.SUI)
     assert kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
 
 
-def test_an_object_has_at_most_250_kib(probed, build):
+def test_object_has_at_most_250_kib(probed, build):
     probed.call(build, "big_object", [build.u64(8_000)])
     kind, sizes, _ = probed.fail(build, budget=50 * probed.SUI)
     # 8 000 words of 32 bytes, their number in two, the key in one, the id of the field in 32.
     assert (kind, sizes) == (ErrorKind.MOVE_OBJECT_TOO_BIG, (256_000 + 2 + 1 + 32, 256_000))
 
 
-def test_code_that_does_not_end_runs_out_of_gas(probed, build):
+def test_infinite_loop_runs_out_of_gas(probed, build):
     probed.call(build, "spin")
     result = probed.run(build, budget=10_000_000)
     status = result.effects.status
@@ -499,7 +499,7 @@ def test_u8_vectors_are_joined_from_many_inputs(probed, build):
     assert u8.encode(0) == b"\0"
 
 
-def test_parsed_types_name_the_package_by_any_version(probed, build):
+def test_type_arguments_name_the_package_by_any_version(probed, build):
     probed.call(build, "name_of", (), [parse_type_tag("0x2::coin::Coin<0x2::sui::SUI>")])
     two = bytes(Address.of(2)).hex()
     assert probed.returned(build) == [string.encode(f"{two}::coin::Coin<{two}::sui::SUI>")]

@@ -13,7 +13,7 @@ from nexus_tools.sui.types.type_tag import Primitive
 STDLIB, FRAMEWORK = Address.of(1), Address.of(2)
 
 
-def test_a_published_package_names_its_types_and_links_its_dependencies(world):
+def test_published_package_has_type_origins_and_linkage(world):
     package, result = world.publish([world.probe_modules["probe"]])
     assert (package.version, package.owner) == (1, Immutable())
     assert package.id == created_object_id(result.effects.transaction_digest, 0)
@@ -31,7 +31,7 @@ def test_a_published_package_names_its_types_and_links_its_dependencies(world):
     assert change.operation is IdOperation.CREATED
 
 
-def test_the_initializer_runs_with_its_witness(world):
+def test_initializer_runs_with_its_witness(world):
     package, result = world.publish([world.probe_modules["probe"]])
     assert [event.contents for event in result.events] == [(1).to_bytes(8, "little")]
     assert result.events[0].package == package.id
@@ -44,12 +44,12 @@ def test_the_initializer_runs_with_its_witness(world):
     assert cap.data.contents == expected
 
 
-def test_the_cap_has_to_be_taken(world, build):
+def test_upgrade_cap_must_be_used(world, build):
     build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK])
     assert world.fail(build) == (ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (0, 0), None)
 
 
-def test_our_own_package_is_published_with_its_registries(world):
+def test_own_package_is_published_with_its_registries(world):
     package, result = world.publish_registry()
     names = {value.type.name for value in result.written.values() if value.type}
     assert {"ToolRegistry", "LeaderRegistry", "Admin", "UpgradeCap"} <= names
@@ -58,7 +58,7 @@ def test_our_own_package_is_published_with_its_registries(world):
     assert len(modules) == 28
 
 
-def test_storing_a_package_costs_its_bytes(world):
+def test_storage_of_a_package_costs_its_bytes(world):
     package, result = world.publish([world.probe_modules["probe"]])
     origins = sum(len("probe") + len(o.datatype) + 32 for o in package.data.type_origins)
     module = len("probe") + len(world.probe_modules["probe"])
@@ -68,36 +68,36 @@ def test_storing_a_package_costs_its_bytes(world):
     )
 
 
-def test_a_module_that_is_none_is_refused(world, build):
+def test_bytes_that_are_not_a_module_are_refused(world, build):
     world.publishing(build, [b"\x00\x01\x02"])
     expected = (ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR, None, 0)
     assert world.fail(build) == expected
 
 
-def test_two_modules_of_one_name_are_refused(world, build):
+def test_two_modules_with_one_name_are_refused(world, build):
     world.publishing(build, [world.probe_modules["probe"]] * 2)
     assert world.fail(build)[0] is ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR
 
 
-def test_a_module_that_has_an_address_already_is_refused(world, build):
+def test_module_with_a_nonzero_address_is_refused(world, build):
     module = relocate(world.probe_modules["probe"], Address.of(9))
     world.publishing(build, [module])
     assert world.fail(build) == (ErrorKind.PUBLISH_ERROR_NON_ZERO_ADDRESS, None, 0)
 
 
 @pytest.mark.parametrize("dependencies", [[], [STDLIB], [FRAMEWORK]])
-def test_all_dependencies_are_named(world, build, dependencies):
+def test_all_dependencies_must_be_named(world, build, dependencies):
     world.publishing(build, [world.probe_modules["probe"]], dependencies)
     assert world.fail(build) == (ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY, None, 0)
 
 
-def test_a_dependency_that_is_not_there_is_refused_at_once(world, build):
+def test_missing_dependency_is_refused_before_execution(world, build):
     build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK, Address.of(77)])
     with pytest.raises(TransactionRefused, match="Dependent package not found on-chain"):
         world.run(build)
 
 
-def test_a_package_of_a_failed_transaction_is_not_known(world, build):
+def test_package_of_a_failed_transaction_is_unknown(world, build):
     world.publishing(build, [world.probe_modules["probe"]])
     build.move_call(
         STDLIB, "vector", "destroy_empty", [build.pure(vector(u64), [1])], [Primitive.U64]
@@ -108,7 +108,7 @@ def test_a_package_of_a_failed_transaction_is_not_known(world, build):
     assert world.executor.machine.types.package(package) is None
 
 
-def test_a_package_that_was_too_expensive_is_not_known(world, build):
+def test_package_that_was_too_expensive_is_unknown(world, build):
     world.publishing(build, [world.probe_modules["probe"]])
     result = world.run(build, budget=10_000_000)
     assert result.effects.status.error.kind is ErrorKind.INSUFFICIENT_GAS
@@ -116,7 +116,7 @@ def test_a_package_that_was_too_expensive_is_not_known(world, build):
     assert world.executor.machine.types.package(package) is None
 
 
-def test_a_simulated_package_is_not_known_afterwards(world, build):
+def test_simulated_package_is_unknown_afterwards(world, build):
     world.publishing(build, [world.probe_modules["probe"]])
     result = world.execute(world.data(build), Mode.SIMULATE)
     package = next(v.id for v in result.written.values() if isinstance(v.data, MovePackage))

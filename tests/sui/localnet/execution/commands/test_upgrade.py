@@ -15,7 +15,7 @@ COMPATIBLE, ADDITIVE, DEP_ONLY = 0, 128, 192
 
 
 def upgrade(world, name, *, policy=COMPATIBLE, digest=None, package=None, commit=True):
-    """A transaction that upgrades the probe to another build of it."""
+    """Return a transaction that upgrades the probe to another build of it."""
     modules = (world.probe_modules[name],)
     digest = package_digest(modules, DEPENDENCIES) if digest is None else digest
     builder = TransactionBuilder()
@@ -47,7 +47,7 @@ def refused(world, name, **options):
     return error
 
 
-def test_an_upgrade_has_a_new_id_and_the_types_of_before(probed):
+def test_upgrade_has_a_new_id_and_the_old_types(probed):
     before = probed.store.get(probed.package).data
     package = upgraded_package(probed.succeed(upgrade(probed, "compatible"))).data
     assert package.version == 2
@@ -67,14 +67,14 @@ def test_both_versions_can_be_called(probed, build):
     probed.succeed(build)
 
 
-def test_an_object_of_the_old_version_is_used_by_the_new_one(probed, build):
+def test_object_of_the_old_version_is_used_by_the_new_one(probed, build):
     package = upgraded_package(probed.succeed(upgrade(probed, "compatible"))).id
     thing = build.resolved(probed.argument(probed.new_thing(4)))
     build.move_call(package, "probe", "value", [thing])
     assert probed.returned(build) == [u64.encode(4)]
 
 
-def test_a_type_is_named_by_the_version_that_defined_it(probed, build):
+def test_type_is_named_by_its_defining_version(probed, build):
     package = upgraded_package(probed.succeed(upgrade(probed, "compatible"))).id
     tags = [StructTag(package, "probe", name) for name in ("Thing", "Extra")]
     for tag in tags:
@@ -89,33 +89,33 @@ def test_a_type_is_named_by_the_version_that_defined_it(probed, build):
     ]
 
 
-def test_the_receipt_moves_the_cap_to_the_new_version(probed):
+def test_receipt_moves_the_cap_to_the_new_version(probed):
     package = upgraded_package(probed.succeed(upgrade(probed, "compatible")))
     contents = probed.store.get(cap_of(probed)).data.contents
     assert contents[32:64] == package.id
     assert contents[64:72] == u64.encode(2)
 
 
-def test_the_receipt_has_to_be_given_back(probed):
+def test_receipt_must_be_returned(probed):
     builder = upgrade(probed, "compatible", commit=False)
     assert probed.fail(builder) == (ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (1, 0), None)
 
 
-def test_other_modules_than_were_authorized_are_refused(probed):
+def test_modules_that_were_not_authorized_are_refused(probed):
     error = refused(probed, "compatible", digest=bytes(32))
     modules = (probed.probe_modules["compatible"],)
     digest = package_digest(modules, DEPENDENCIES)
     assert error == PackageUpgradeError(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, digest)
 
 
-def test_another_package_than_was_authorized_is_refused(probed):
+def test_package_that_was_not_authorized_is_refused(probed):
     error = refused(probed, "compatible", package=FRAMEWORK)
     expected = (FRAMEWORK, probed.package)
     assert error == PackageUpgradeError(UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, expected)
 
 
 @pytest.mark.parametrize("name", ["other_layout", "function_missing", "new_ability"])
-def test_an_incompatible_upgrade_is_refused(probed, name):
+def test_incompatible_upgrade_is_refused(probed, name):
     error = refused(probed, name)
     assert error == PackageUpgradeError(UpgradeErrorKind.INCOMPATIBLE_UPGRADE)
 
@@ -129,17 +129,17 @@ def test_an_incompatible_upgrade_is_refused(probed, name):
         (DEP_ONLY, "additive", False),
     ],
 )
-def test_a_stricter_policy_allows_less(probed, policy, name, allowed):
+def test_stricter_policy_allows_less(probed, policy, name, allowed):
     result = probed.run(upgrade(probed, name, policy=policy))
     assert (not hasattr(result.effects.status, "error")) is allowed
 
 
-def test_a_policy_that_is_not_known_is_refused(probed):
+def test_unknown_policy_is_refused(probed):
     error = refused(probed, "compatible", policy=255)
     assert error == PackageUpgradeError(UpgradeErrorKind.UNKNOWN_UPGRADE_POLICY, 255)
 
 
-def test_a_package_that_depends_on_an_upgrade_links_to_it(probed):
+def test_package_that_depends_on_an_upgrade_links_to_it(probed):
     package = upgraded_package(probed.succeed(upgrade(probed, "compatible")))
     modules = [probed.probe_modules["probe"]]
     dependent, _ = probed.publish(modules, (*DEPENDENCIES, package.id))

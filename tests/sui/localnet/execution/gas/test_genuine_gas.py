@@ -1,7 +1,7 @@
-"""Computations that cost more than the least, beside what the genuine node says of the same.
+"""Computations above the minimum cost, compared with the cost on a real node.
 
-The amounts are those of `sui-adapter-transactional-tests` under gas model 11, at 1 000 MIST for a
-gas unit.
+The amounts come from `sui-adapter-transactional-tests` under gas model 11, at 1 000 MIST per gas
+unit.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ def modules(move_builder):
 
 @pytest.fixture
 def cost(world, build, modules):
-    """cost(function, size): MIST for the computation of a call; its result goes to Alice."""
+    """Return a function that returns the MIST of a call's computation; the result goes to Alice."""
 
     def measure(function, size):
         package, _ = world.publish(list(modules))
@@ -36,21 +36,21 @@ def cost(world, build, modules):
     return measure
 
 
-def test_two_thousand_ids_cost_as_in_the_genuine_node(cost):
-    """Most of it are natives, which count as instructions after the first 700 calls."""
+def test_two_thousand_ids_cost_as_on_a_real_node(cost):
+    """Most of the cost is natives, which count as instructions after the first 700 calls."""
     assert cost("ids", 2_048) == 12_700_000
 
 
-def test_a_large_event_costs_as_in_the_genuine_node(cost):
+def test_large_event_costs_as_on_a_real_node(cost):
     assert cost("message", 200_000 - 48) == 873_200_000
 
 
-def test_a_large_object_costs_as_in_the_genuine_node(cost):
+def test_large_object_costs_as_on_a_real_node(cost):
     assert cost("parcel", 255_999) == 1_172_000_000
 
 
-def test_vectors_of_vectors_cost_as_in_the_genuine_node(world, build):
-    """Eight numbers, eight times the vector of them, and so on: all but one of eight are copied."""
+def test_nested_vectors_cost_as_on_a_real_node(world, build):
+    """Eight numbers, eight times the vector of them, and so on: seven of eight are copied."""
     elements, type_ = [build.u64(0)] * 8, Primitive.U64
     for _ in range(6):
         elements, type_ = [build.make_move_vec(elements, type_)] * 8, VectorTag(type_)

@@ -1,4 +1,4 @@
-"""What transactions cost. A coin occupies 130 bytes: 40 of BCS, 1 of type, 89 of metadata."""
+"""The cost of transactions. A coin occupies 130 bytes: 40 of BCS, 1 of type, 89 of metadata."""
 
 import pytest
 
@@ -24,29 +24,29 @@ def split(world, builder, amounts):
     return builder
 
 
-def test_a_transfer_of_a_new_coin_costs_what_it_costs_on_the_real_network(world, build):
+def test_transfer_of_a_new_coin_costs_as_on_the_real_network(world, build):
     result = world.succeed(split(world, build, [1]))
     assert result.effects.gas_used == GasCostSummary(1_000_000, 2 * 988_000, 978_120, 9_880)
 
 
-def test_a_simple_transfer_costs_less_than_two_million_mist(world, build):
+def test_simple_transfer_costs_less_than_two_million_mist(world, build):
     coin = world.coin(world.ALICE, 5)
     build.transfer_objects([build.resolved(world.argument(coin))], world.BOB)
     summary = world.succeed(build).effects.gas_used
     assert summary == GasCostSummary(1_000_000, 1_976_000, 1_956_240, 19_760)
 
 
-def test_written_objects_carry_their_storage_cost_as_rebate(world, build):
+def test_written_objects_store_their_cost_as_rebate(world, build):
     result = world.succeed(split(world, build, [1, 2]))
     assert {value.storage_rebate for value in result.written.values()} == {COIN_COST}
 
 
-def test_the_price_multiplies_the_computation(world, build):
+def test_price_multiplies_the_computation(world, build):
     result = world.succeed(split(world, build, [1]), price=1_500)
     assert result.effects.gas_used.computation_cost == 1_500_000
 
 
-def test_deleting_an_object_gives_99_percent_of_its_storage_back(probed, build):
+def test_deletion_refunds_99_percent_of_the_storage(probed, build):
     thing = probed.new_thing()
     rebate = probed.store.get(thing).storage_rebate
     probed.call(build, "destroy", [build.resolved(probed.argument(thing))])
@@ -57,13 +57,13 @@ def test_deleting_an_object_gives_99_percent_of_its_storage_back(probed, build):
     assert summary.non_refundable_storage_fee == returned - returned * 99 // 100
 
 
-def test_an_object_pays_for_its_type_and_contents(probed):
+def test_object_pays_for_its_type_and_contents(probed):
     thing = probed.store.get(probed.new_thing())
     type_bytes = 1 + 32 + 1 + len("probe") + 1 + len("Thing") + 1
     assert thing.storage_rebate == (89 + type_bytes + 40) * 7_600
 
 
-def test_a_rebate_is_rounded_half_up():
+def test_rebate_is_rounded_half_up():
     assert [sender_rebate(n, 9_900) for n in (0, 1, 50, 51, 988_000)] == [0, 1, 50, 50, 978_120]
 
 
@@ -86,7 +86,7 @@ def test_half_of_the_digits_of_a_computation_are_rounded_up(units, paid):
     assert rounded_computation(units) == paid
 
 
-def test_reading_and_publishing_cost_by_the_byte():
+def test_reads_and_publications_cost_by_the_byte():
     gas = GasStatus(GasData((), Address.of(1), 1_000, 10_000_000), protocol_rules(105))
     gas.charge_read(400)
     gas.charge_publish(100_000)
@@ -94,33 +94,33 @@ def test_reading_and_publishing_cost_by_the_byte():
     assert gas.computation_cost() == (8_010_000, True)
 
 
-def test_code_that_aborts_pays_a_hundred_reference_prices_at_most(probed, build):
+def test_aborting_code_pays_at_most_100_reference_prices(probed, build):
     probed.call(build, "fail", [build.u64(1)])
     result = probed.run(build, price=250_000)  # the reference price is 1 000
     assert result.effects.gas_used.computation_cost == 1_000 * 100_000
 
 
-def test_what_fails_otherwise_pays_its_own_price(world, build):
+def test_other_failures_pay_their_own_price(world, build):
     result = world.run(split(world, build, [200 * world.SUI]), price=250_000)
     assert result.effects.status.error.kind is ErrorKind.INSUFFICIENT_COIN_BALANCE
     assert result.effects.gas_used.computation_cost == 1_000 * 250_000
 
 
-def test_what_is_out_of_gas_costs_the_budget():
+def test_out_of_gas_costs_the_budget():
     gas = GasStatus(GasData((), Address.of(1), 1_000, 5_000_000), protocol_rules(105))
     with pytest.raises(OutOfGas):
         gas.charge_publish(100_000)
     assert gas.computation_cost() == (5_000_000, False)
 
 
-def test_no_computation_costs_more_than_the_highest_bucket():
+def test_computation_cost_is_limited_by_the_highest_bucket():
     gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000_000), protocol_rules(105))
     with pytest.raises(OutOfGas):
         gas.meter.charge(5_000_000_001)
     assert gas.computation_cost() == (5_000_000_000, True)
 
 
-def test_the_work_of_natives_counts_as_instructions_after_700_calls():
+def test_natives_count_as_instructions_after_700_calls():
     gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000), protocol_rules(105))
     gas.meter.native_calls = 700
     gas.natives.charge(30_000)
@@ -142,7 +142,7 @@ def test_gas_coins_are_smashed_into_the_first(world, build):
     assert summary.storage_rebate == 2 * 978_120
 
 
-def test_gas_coins_are_smashed_even_if_the_transaction_fails(probed, build):
+def test_gas_coins_are_smashed_when_the_transaction_fails(probed, build):
     coins = tuple(probed.coin(probed.ALICE, 3 * probed.SUI) for _ in range(2))
     probed.call(build, "fail", [build.u64(1)])
     result = probed.run(build, payment=coins)
@@ -150,7 +150,7 @@ def test_gas_coins_are_smashed_even_if_the_transaction_fails(probed, build):
     assert probed.store.get(coins[1]) is None
 
 
-def test_a_sponsor_pays(world, build):
+def test_sponsor_pays(world, build):
     coin, gas = world.coin(world.ALICE, 5), world.coin(world.BOB, 9 * world.SUI)
     build.transfer_objects([build.resolved(world.argument(coin))], world.BOB)
     result = world.succeed(build, payment=(gas,), owner=world.BOB)
@@ -161,7 +161,7 @@ def test_a_sponsor_pays(world, build):
 # --- Too little
 
 
-def test_a_failed_transaction_pays_for_computation_and_its_inputs(probed, build):
+def test_failed_transaction_pays_for_computation_and_its_inputs(probed, build):
     probed.call(build, "fail", [build.u64(1)])
     summary = probed.run(build).effects.gas_used
     assert summary == GasCostSummary(1_000_000, COIN_COST, 978_120, 9_880)
@@ -177,7 +177,7 @@ def test_storage_beyond_the_budget_is_out_of_gas_and_undone(world, build):
     assert world.balance(world.gas) == 100 * world.SUI - result.effects.gas_used.net
 
 
-def test_a_budget_that_pays_for_nothing_but_computation_goes_whole(world, build):
+def test_budget_that_covers_only_computation_is_used_up(world, build):
     result = world.run(split(world, build, [1]), budget=1_000_000)
     assert result.effects.status.error.kind is ErrorKind.INSUFFICIENT_GAS
     assert result.effects.gas_used.computation_cost == 1_000_000
@@ -191,7 +191,7 @@ def test_inputs_that_cannot_be_stored_again_keep_their_rebate(world, build):
     assert world.balance(gas) == 10 * world.SUI - 1_000_001
 
 
-def test_money_is_neither_made_nor_lost(world, build):
+def test_sui_is_conserved(world, build):
     before = 100 * world.SUI
     result = world.succeed(split(world, build, [5, 10]))
     balances = sum(world.balance(value.id) for value in result.written.values())

@@ -21,7 +21,7 @@ BRIEF = ValidDuring(3, 4, None, None, Digest(bytes(32)), 0)
 
 
 def endow(world, owner, amount, coin_type=SUI):
-    """Put a balance into the store as a settlement does."""
+    """Put a balance into the store like a settlement."""
     object_id = accumulator_id(owner, balance_tag(coin_type))
     contents = bytes(object_id) + bytes(owner) + amount.to_bytes(16, "little")
     tag = parse_struct_tag(
@@ -43,7 +43,7 @@ def refused(world, data):
     return refusal.value.code, refusal.value.message
 
 
-def test_a_balance_is_read_by_owner_and_type(world):
+def test_balance_is_read_by_owner_and_type(world):
     endow(world, world.ALICE, 2**64 + 5)
     endow(world, world.ALICE, 7, USD)
     assert balance_of(world.store, world.ALICE, SUI) == 2**64 + 5
@@ -51,7 +51,7 @@ def test_a_balance_is_read_by_owner_and_type(world):
     assert balance_of(world.store, world.BOB, SUI) == 0
 
 
-def test_what_commands_may_take_is_not_there_for_gas(world, build):
+def test_gas_cannot_use_the_amounts_that_commands_may_withdraw(world, build):
     endow(world, world.ALICE, 100)
     endow(world, world.ALICE, 1_000, USD)
     build.withdrawal(30, SUI)
@@ -60,13 +60,13 @@ def test_what_commands_may_take_is_not_there_for_gas(world, build):
     assert available_for_gas(unpaid(world, build), world.store) == 20
 
 
-def test_the_gas_coin_may_be_named_anywhere(world, build):
+def test_gas_coin_may_be_named_in_any_command(world, build):
     assert not uses_gas_coin(unpaid(world, build))
     build.make_move_vec([build.gas], None)
     assert uses_gas_coin(unpaid(world, build))
 
 
-def test_a_balance_pays_if_it_suffices_and_no_replay_is_possible(world, build):
+def test_balance_pays_if_it_is_sufficient_and_replay_is_impossible(world, build):
     endow(world, world.ALICE, 50_000_000)
     assert pays_from_balance(unpaid(world, build), world.store)
     assert not pays_from_balance(unpaid(world, build, budget=50_000_001), world.store)
@@ -87,7 +87,7 @@ def test_a_balance_pays_if_it_suffices_and_no_replay_is_possible(world, build):
         (FundsWithdrawal(1, SUI, 1), "Explicit sponsor withdrawals are not yet supported"),
     ],
 )
-def test_a_withdrawal_is_of_something_and_of_the_senders(world, withdrawal, reason):
+def test_withdrawal_must_be_positive_and_the_senders(world, withdrawal, reason):
     data = world.data(ProgrammableTransaction((withdrawal,), ()))
     assert refused(world, data) == (
         "invalid_withdraw_reservation",
@@ -95,7 +95,7 @@ def test_a_withdrawal_is_of_something_and_of_the_senders(world, withdrawal, reas
     )
 
 
-def test_there_are_ten_withdrawals_at_most_with_the_one_for_gas(world, build):
+def test_at_most_ten_withdrawals_including_gas_are_allowed(world, build):
     endow(world, world.ALICE, 100_000_000)
     for _ in range(10):
         build.withdrawal(1, SUI)
@@ -112,7 +112,7 @@ def test_coins_of_other_types_do_not_pay_gas(world, build):
     assert "requires 50000000 but only 0 is available" in message
 
 
-def test_a_transaction_that_could_come_again_is_refused(world, build):
+def test_replayable_transaction_is_refused(world, build):
     endow(world, world.ALICE, 100_000_000)
     data = unpaid(world, build, expiration=NoExpiration())
     code, message = refused(world, data)
@@ -130,7 +130,7 @@ def call(build, module, function, arguments, types=(SUI,)):
     return build.move_call(SUI_FRAMEWORK, module, function, arguments, types)
 
 
-def test_a_withdrawal_says_whose_it_is_and_how_much(world, build):
+def test_withdrawal_contains_owner_and_amount(world, build):
     endow(world, world.ALICE, 30)
     right = build.withdrawal(30, SUI)
     funds = (balance_tag(SUI),)
@@ -140,7 +140,7 @@ def test_a_withdrawal_says_whose_it_is_and_how_much(world, build):
     assert world.returned(build) == [(30).to_bytes(32, "little")]
 
 
-def test_a_withdrawal_is_used_up_and_may_be_left(world, build):
+def test_withdrawal_may_be_used_up_or_unused(world, build):
     endow(world, world.ALICE, 30)
     build.withdrawal(10, SUI)
     right = build.withdrawal(10, SUI)
@@ -152,21 +152,21 @@ def test_a_withdrawal_is_used_up_and_may_be_left(world, build):
     assert (error.argument, error.kind.name, command) == (0, "ARGUMENT_WITHOUT_VALUE", 2)
 
 
-def test_a_withdrawal_is_of_one_type_of_coin(world, build):
+def test_withdrawal_has_one_coin_type(world, build):
     endow(world, world.ALICE, 30, USD)
     call(build, "coin", "redeem_funds", [build.withdrawal(10, USD)])
     error, _ = world.fail_argument(build)
     assert (error.argument, error.kind.name) == (0, "TYPE_MISMATCH")
 
 
-def test_a_withdrawal_is_no_object(world, build):
+def test_withdrawal_is_not_an_object(world, build):
     endow(world, world.ALICE, 30)
     build.transfer_objects([build.withdrawal(10, SUI)], world.BOB)
     error, _ = world.fail_argument(build)
     assert (error.argument, error.kind.name) == (0, "INVALID_TRANSFER_OBJECT")
 
 
-def test_rights_of_one_owner_are_joined(world, build):
+def test_withdrawals_of_one_owner_can_be_joined(world, build):
     endow(world, world.ALICE, 30)
     whole, part = build.withdrawal(10, SUI), build.withdrawal(20, SUI)
     call(build, "funds_accumulator", "withdrawal_join", [whole, part], (balance_tag(SUI),))
@@ -176,7 +176,7 @@ def test_rights_of_one_owner_are_joined(world, build):
     assert world.balance(coin.id) == 30
 
 
-def test_an_address_may_pay_itself(world, build):
+def test_address_can_pay_itself(world, build):
     endow(world, world.ALICE, 30)
     funds = call(build, "balance", "redeem_funds", [build.withdrawal(10, SUI)])
     call(build, "balance", "send_funds", [funds, build.address(Address(world.ALICE))])

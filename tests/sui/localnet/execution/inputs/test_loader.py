@@ -10,7 +10,7 @@ from nexus_tools.sui.types.type_tag import coin_tag, parse_type_tag
 
 
 def refused(world, builder, **options):
-    """The code and the message with which a transaction is refused; nothing is changed."""
+    """Return the code and the message of a refused transaction, which changes nothing."""
     before = dict(world.store.live)
     with pytest.raises(TransactionRefused) as refusal:
         world.run(builder, **options)
@@ -26,7 +26,7 @@ def using(*arguments):
     return builder
 
 
-def test_an_object_that_is_not_there_is_not_found(world):
+def test_missing_object_is_not_found(world):
     reference = ObjectReference(Address.of(99), 4, Digest(bytes(32)))
     code, message = refused(world, using(OwnedObject(reference)))
     assert code == "object_not_found"
@@ -35,7 +35,7 @@ def test_an_object_that_is_not_there_is_not_found(world):
     )
 
 
-def test_an_old_version_is_not_available_for_consumption(world, build):
+def test_old_version_is_not_available_for_consumption(world, build):
     coin = world.coin(world.ALICE, 5)
     old = world.argument(coin)
     build.transfer_objects([build.resolved(old)], world.ALICE)
@@ -46,7 +46,7 @@ def test_an_old_version_is_not_available_for_consumption(world, build):
     assert str(coin) in message
 
 
-def test_a_wrong_digest_is_refused(world):
+def test_wrong_digest_is_refused(world):
     reference = world.argument(world.coin(world.ALICE, 5)).reference
     wrong = ObjectReference(reference.object_id, reference.version, Digest(bytes(32)))
     code, message = refused(world, using(OwnedObject(wrong)))
@@ -54,19 +54,19 @@ def test_a_wrong_digest_is_refused(world):
     assert message.endswith(f"Expected digest : {reference.digest}")
 
 
-def test_somebody_elses_object_is_refused(world):
+def test_object_of_another_owner_is_refused(world):
     coin = world.coin(world.BOB, 5)
     code, message = refused(world, using(world.argument(coin)))
     assert code == "incorrect_user_signature"
     assert f"is owned by account address {world.BOB}" in message
 
 
-def test_a_shared_object_is_not_used_as_owned(probed):
+def test_shared_object_cannot_be_used_as_owned(probed):
     reference = probed.store.get(probed.box).reference()
     assert refused(probed, using(OwnedObject(reference)))[0] == "not_shared_object_error"
 
 
-def test_an_owned_object_is_not_used_as_shared(world):
+def test_owned_object_cannot_be_used_as_shared(world):
     coin = world.coin(world.ALICE, 5)
     argument = SharedObject(coin, 1, mutable=True)
     assert refused(world, using(argument)) == (
@@ -75,18 +75,18 @@ def test_an_owned_object_is_not_used_as_shared(world):
     )
 
 
-def test_a_shared_object_is_named_with_its_initial_version(probed):
+def test_shared_object_needs_its_initial_version(probed):
     argument = SharedObject(probed.box, 999, mutable=True)
     code, _ = refused(probed, using(argument))
     assert code == "shared_object_starting_version_mismatch"
 
 
-def test_a_shared_object_that_is_gone_is_not_found(world):
+def test_deleted_shared_object_is_not_found(world):
     argument = SharedObject(Address.of(99), 1, mutable=True)
     assert refused(world, using(argument))[0] == "object_not_found"
 
 
-def test_a_dynamic_field_is_no_input(probed, build):
+def test_dynamic_field_cannot_be_an_input(probed, build):
     thing = probed.new_thing()
     probed.call(
         build, "add_field", [build.resolved(probed.argument(thing)), *map(build.u64, (1, 2))]
@@ -98,18 +98,18 @@ def test_a_dynamic_field_is_no_input(probed, build):
     assert f"is owned by object {thing}" in message
 
 
-def test_a_package_is_no_object(world):
+def test_package_cannot_be_an_object_input(world):
     package = world.store.get(Address.of(2)).reference()
     assert refused(world, using(OwnedObject(package)))[0] == "move_package_as_object"
 
 
-def test_an_object_is_no_package(world, build):
+def test_object_cannot_be_a_package(world, build):
     coin = world.coin(world.ALICE, 5)
     build.move_call(coin, "probe", "nothing")
     assert refused(world, build)[0] == "move_object_as_package"
 
 
-def test_a_package_that_is_not_there_is_refused(world, build):
+def test_missing_package_is_refused(world, build):
     build.move_call(Address.of(99), "probe", "nothing")
     assert refused(world, build) == (
         "dependent_package_not_found",
@@ -117,12 +117,12 @@ def test_a_package_that_is_not_there_is_refused(world, build):
     )
 
 
-def test_the_clock_is_not_changed_by_users(world):
+def test_user_cannot_change_the_clock(world):
     argument = SharedObject(CLOCK, 1, mutable=True)
     assert refused(world, using(argument))[0] == "immutable_parameter_expected_error"
 
 
-def test_an_object_is_named_once(world):
+def test_object_can_be_named_only_once(world):
     argument = world.argument(world.coin(world.ALICE, 5))
     kind = using(argument).finish()
     twice = type(kind)((*kind.inputs, argument), kind.commands)
@@ -132,7 +132,7 @@ def test_an_object_is_named_once(world):
     )
 
 
-def test_a_received_object_is_no_input_besides(probed):
+def test_received_object_cannot_also_be_an_input(probed):
     child = probed.new_thing(1, owner=probed.new_thing(2))
     reference = probed.store.get(child).reference()
     kind = using(ReceivingObject(reference)).finish()
@@ -140,7 +140,7 @@ def test_a_received_object_is_no_input_besides(probed):
     assert refused(probed, twice)[0] == "duplicate_object_ref_input"
 
 
-def test_a_received_object_has_its_current_version(probed):
+def test_received_object_needs_its_current_version(probed):
     child = probed.new_thing(1, owner=probed.new_thing(2))
     reference = probed.store.get(child).reference()
     old = ObjectReference(child, reference.version - 1, reference.digest)
@@ -148,13 +148,13 @@ def test_a_received_object_has_its_current_version(probed):
     assert code == "object_version_unavailable_for_consumption"
 
 
-def test_the_gas_coin_is_no_input(world):
+def test_gas_coin_cannot_also_be_an_input(world):
     code, message = refused(world, using(world.argument(world.gas)))
     assert code == "mutable_object_used_more_than_once"
     assert str(world.gas) in message
 
 
-def test_a_gas_coin_is_named_once(world):
+def test_gas_coin_can_be_named_only_once(world):
     code, _ = refused(world, using(), payment=(world.gas, world.gas))
     assert code == "mutable_object_used_more_than_once"
 
@@ -162,24 +162,24 @@ def test_a_gas_coin_is_named_once(world):
 # --- Payment
 
 
-def test_without_gas_coins_there_is_no_gas_coin_for_commands(world):
+def test_commands_have_no_gas_coin_without_payment(world):
     code, message = refused(world, using(), payment=())
     assert code == "unsupported"
     assert "gas coin" in message
 
 
-def test_gas_is_paid_in_sui(world):
+def test_gas_must_be_paid_in_sui(world):
     coin = world.coin(world.ALICE, 9 * world.SUI, coin_tag(parse_type_tag("0x2::clock::Clock")))
     code, message = refused(world, using(), payment=(coin,))
     assert (code, message) == ("invalid_gas_object", f"Object {coin} is not a gas object")
 
 
-def test_gas_is_paid_from_coins_of_the_payer(world):
+def test_gas_must_be_paid_from_coins_of_the_payer(world):
     coin = world.coin(world.BOB, 9 * world.SUI)
     assert refused(world, using(), payment=(coin,))[0] == "incorrect_user_signature"
 
 
-def test_the_coins_cover_the_budget(world):
+def test_coins_must_cover_the_budget(world):
     coin = world.coin(world.ALICE, world.SUI)
     code, message = refused(world, using(), payment=(coin,), budget=world.SUI + 1)
     assert code == "gas_balance_too_low"
@@ -195,13 +195,13 @@ def test_the_coins_cover_the_budget(world):
         (50_000_000_000_001, "gas_budget_too_high", 50_000 * 10**9),
     ],
 )
-def test_the_budget_has_bounds(world, budget, code, bound):
+def test_budget_is_limited(world, budget, code, bound):
     refusal = refused(world, using(), budget=budget)
     assert refusal[0] == code
     assert str(bound) in refusal[1]
 
 
-def test_the_least_budget_grows_with_the_price(world):
+def test_minimum_budget_grows_with_the_price(world):
     code, message = refused(world, using(), budget=1_000_000, price=1_001)
     assert (code, message) == (
         "gas_budget_too_low",
@@ -209,7 +209,7 @@ def test_the_least_budget_grows_with_the_price(world):
     )
 
 
-def test_the_price_is_at_least_the_reference_price(world):
+def test_price_is_at_least_the_reference_price(world):
     code, message = refused(world, using(), price=999)
     assert (code, message) == (
         "gas_price_under_rgp",

@@ -54,15 +54,15 @@ def deep(depth):
     ],
     ids=lambda kind: type(kind.commands[0]).__name__,
 )
-def test_a_transaction_that_is_too_large_is_refused(world, kind):
+def test_transaction_that_is_too_large_is_refused(world, kind):
     assert refused(world, kind) == "size_limit_exceeded"
 
 
-def test_the_largest_pure_input_is_accepted(world):
+def test_largest_pure_input_is_accepted(world):
     world.succeed(of(NOTHING, inputs=[Pure(bytes(16_384))]))
 
 
-def test_the_largest_number_of_commands_is_accepted(world):
+def test_largest_number_of_commands_is_accepted(world):
     world.succeed(of(*[NOTHING] * 1_023))
 
 
@@ -88,27 +88,27 @@ def test_more_than_256_gas_coins_are_refused(world):
     ],
     ids=lambda command: type(command).__name__,
 )
-def test_a_command_without_input_is_refused(world, command):
+def test_command_without_inputs_is_refused(world, command):
     assert refused(world, of(command)) == "empty_command_input"
 
 
 @pytest.mark.parametrize("name", ["", "1a", "a-b", "ä", "a" * 129, "_"])
-def test_a_name_that_is_no_identifier_is_refused(world, name):
+def test_name_that_is_not_an_identifier_is_refused(world, name):
     assert refused(world, of(replace(NOTHING, function=name))) == "invalid_identifier"
 
 
-def test_at_most_five_packages_are_published(world):
+def test_at_most_five_packages_can_be_published(world):
     kind = of(*[Publish((b"",), ())] * 6)
     assert refused(world, kind) == "max_publish_count_exceeded"
 
 
-def test_after_randomness_nothing_follows_but_transfers(world):
+def test_only_transfers_and_merges_may_follow_randomness(world):
     random = SharedObject(Address.of(8), 1, mutable=False)
     call = replace(NOTHING, arguments=(InputArgument(0),))
     assert refused(world, of(call, NOTHING, inputs=[random])) == "post_random_command_restrictions"
 
 
-def test_the_network_alone_shares_an_object_with_other_writers(world):
+def test_only_system_transactions_may_use_non_exclusive_writes(world):
     shared = SharedObject(Address.of(8), 1, mutable=True, exclusive=False)
     assert refused(world, of(NOTHING, inputs=[shared])) == "unsupported"
 
@@ -125,7 +125,7 @@ def test_the_network_alone_shares_an_object_with_other_writers(world):
         (ValidDuring(None, None, None, None, bytes(32), 0), False),
     ],
 )
-def test_an_expired_transaction_is_refused(world, expiration, expired):
+def test_expired_transaction_is_refused(world, expiration, expired):
     data = replace(world.data(of(NOTHING)), expiration=expiration)
     if not expired:
         world.execute(data)
@@ -135,7 +135,7 @@ def test_an_expired_transaction_is_refused(world, expiration, expired):
 
 
 @pytest.mark.parametrize("times", [(1, None), (None, 2**63)])
-def test_no_network_takes_an_expiration_by_time(world, times):
+def test_expiration_by_timestamp_is_not_supported(world, times):
     expiration = ValidDuring(3, 3, *times, bytes(32), 0)
     with pytest.raises(TransactionRefused) as caught:
         world.execute(replace(world.data(of(NOTHING)), expiration=expiration))
@@ -144,18 +144,20 @@ def test_no_network_takes_an_expiration_by_time(world, times):
     )
 
 
-def test_without_validators_nobody_can_be_named_to_propose(world):
+def test_allowed_proposers_are_not_supported(world):
     expiration = Validity(3, 3, None, None, bytes(32), 0, (3, (0,)))
     with pytest.raises(TransactionRefused, match="Feature is not supported"):
         world.execute(replace(world.data(of(NOTHING)), expiration=expiration))
 
 
-def test_a_nonce_makes_another_transaction(world):
+def test_nonce_changes_the_digest(world):
     expirations = [ValidDuring(3, 3, None, None, bytes(32), nonce) for nonce in (1, 2)]
-    first, second = (replace(world.data(of(NOTHING)), expiration=each) for each in expirations)
+    first, second = (
+        replace(world.data(of(NOTHING)), expiration=expiration) for expiration in expirations
+    )
     assert first.digest() != second.digest()
 
 
-def test_a_transaction_without_commands_only_pays(world):
+def test_transaction_without_commands_only_pays(world):
     result = world.succeed(of())
     assert set(result.written) == {world.gas}

@@ -26,16 +26,16 @@ def write(operation, amount, owner=ALICE, funds=FUNDS):
         ([(SPLIT, 100), (SPLIT, 200), (SPLIT, 50)], (SPLIT, 350)),
     ],
 )
-def test_effects_have_the_sum_of_all_changes_of_a_balance(changes, net):
+def test_effects_contain_the_sum_of_all_changes_of_a_balance(changes, net):
     assert net_changes([write(*change) for change in changes]) == (write(*net),)
 
 
-def test_balances_of_each_owner_and_type_are_apart():
+def test_balances_of_each_owner_and_type_are_separate():
     usd = balance_tag(parse_struct_tag("0x7::usd::USD"))
     changes = [write(MERGE, 1), write(MERGE, 2, BOB), write(SPLIT, 3, funds=usd)]
     assert net_changes(changes) == tuple(changes)
 
 
-def test_sui_is_put_in_or_taken_out_by_its_sign():
+def test_sign_of_a_sui_change_selects_deposit_or_withdrawal():
     assert sui_change(BOB, 5) == write(MERGE, 5, BOB)
     assert sui_change(BOB, -5) == write(SPLIT, 5, BOB)

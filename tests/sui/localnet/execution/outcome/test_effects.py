@@ -15,7 +15,7 @@ def transfer(world, builder, coin):
     return builder
 
 
-def test_the_lamport_version_is_one_above_all_inputs(world, build):
+def test_lamport_version_is_one_above_all_inputs(world, build):
     coin = world.coin(world.ALICE, 5)
     world.succeed(transfer(world, build, world.coin(world.ALICE, 5)))
     assert world.store.get(world.gas).version == 2
@@ -24,7 +24,7 @@ def test_the_lamport_version_is_one_above_all_inputs(world, build):
     assert {value.version for value in result.written.values()} == {3}
 
 
-def test_a_received_object_counts_for_the_lamport_version(probed, build):
+def test_received_object_counts_for_the_lamport_version(probed, build):
     parent = probed.new_thing(1)
     child = probed.new_thing(2, owner=parent)
     gas = probed.coin(probed.ALICE, 9 * probed.SUI)
@@ -34,7 +34,7 @@ def test_a_received_object_counts_for_the_lamport_version(probed, build):
     assert result.effects.lamport_version == probed.store.get(child).version + 1
 
 
-def test_changes_are_sorted_and_say_what_was_before_and_after(world, build):
+def test_changes_are_sorted_with_states_before_and_after(world, build):
     coin = world.coin(world.ALICE, 5)
     before = world.store.get(coin)
     effects = world.succeed(transfer(world, build, coin)).effects
@@ -46,12 +46,12 @@ def test_changes_are_sorted_and_say_what_was_before_and_after(world, build):
     assert change.operation is IdOperation.NONE
 
 
-def test_the_gas_object_is_found_by_its_index(world, build):
+def test_gas_object_is_found_by_its_index(world, build):
     effects = world.succeed(transfer(world, build, world.coin(world.ALICE, 5))).effects
     assert effects.changed_objects[effects.gas_object_index][0] == world.gas
 
 
-def test_dependencies_are_the_makers_of_all_inputs_once_and_sorted(world, build):
+def test_dependencies_are_the_sorted_transactions_that_wrote_the_inputs(world, build):
     coin = world.coin(world.ALICE, 5)
     first = world.succeed(transfer(world, build, coin)).effects.transaction_digest
     other = world.coin(world.ALICE, 6)
@@ -59,33 +59,33 @@ def test_dependencies_are_the_makers_of_all_inputs_once_and_sorted(world, build)
     assert effects.dependencies == tuple(sorted({first, world.GENESIS}))
 
 
-def test_written_objects_name_the_transaction(world, build):
+def test_written_objects_contain_the_transaction(world, build):
     result = world.succeed(transfer(world, build, world.coin(world.ALICE, 5)))
     digest = result.effects.transaction_digest
     assert {value.previous_transaction for value in result.written.values()} == {digest}
 
 
-def test_events_are_in_the_effects_by_their_digest(probed, build):
+def test_effects_contain_the_digest_of_the_events(probed, build):
     probed.call(build, "emit", [build.u64(2)])
     result = probed.succeed(build)
     assert result.effects.events_digest == events_digest(EVENTS.encode(result.events))
 
 
-def test_without_events_there_is_no_digest(world, build):
+def test_effects_without_events_have_no_events_digest(world, build):
     assert (
         world.succeed(transfer(world, build, world.coin(world.ALICE, 5))).effects.events_digest
         is None
     )
 
 
-def test_an_owned_input_that_is_not_used_gets_a_new_version_all_the_same(world, build):
+def test_unused_owned_input_gets_a_new_version(world, build):
     coin = world.coin(world.ALICE, 5)
     build.resolved(world.argument(coin))
     result = world.succeed(build)
     assert result.written[coin].version == 2
 
 
-def test_a_created_object_did_not_exist_before(world, build):
+def test_created_object_did_not_exist_before(world, build):
     part = build.split_coins(build.gas, [1])
     build.transfer_objects([part[0]], world.BOB)
     result = world.succeed(build)
@@ -100,7 +100,7 @@ def test_effects_survive_encoding(probed, build):
     assert TRANSACTION_EFFECTS.decode(effects.encode()) == effects
 
 
-def test_the_result_has_all_objects_as_they_were(probed, build):
+def test_result_contains_all_objects_in_their_earlier_versions(probed, build):
     thing = probed.store.get(probed.new_thing())
     box = probed.store.get(probed.box)
     gas = probed.store.get(probed.gas)

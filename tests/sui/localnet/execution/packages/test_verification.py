@@ -1,4 +1,4 @@
-"""Modules that break a rule of Sui, made by editing the bytes of one that keeps it."""
+"""Modules that break a rule of Sui, made by editing the bytes of a valid one."""
 
 from nexus_tools.sui.bcs import byte_vector, u8
 from nexus_tools.sui.bytecode import package_digest
@@ -13,13 +13,13 @@ REFUSED = ErrorKind.SUI_MOVE_VERIFICATION_ERROR
 
 
 def nameless_ids(world):
-    """The probe with objects whose first field is called otherwise."""
+    """Return the probe with objects whose first field has another name."""
     data = world.probe_modules["probe"]
     assert data.count(b"\x02id") == 1
     return data.replace(b"\x02id", b"\x02no")
 
 
-def test_a_module_that_breaks_a_rule_is_refused_with_the_words_of_the_network(world, build):
+def test_invalid_module_is_refused_with_the_networks_error(world, build):
     world.publishing(build, [nameless_ids(world)])
     result = world.run(build)
     status = result.effects.status
@@ -27,7 +27,7 @@ def test_a_module_that_breaks_a_rule_is_refused_with_the_words_of_the_network(wo
     assert result.failure == "First field of struct Thing must be 'id', no found"
 
 
-def test_a_refused_package_is_not_known_afterwards(world, build):
+def test_refused_package_is_unknown_afterwards(world, build):
     world.publishing(build, [nameless_ids(world)])
     result = world.run(build)
     package = created_object_id(result.effects.transaction_digest, 0)
@@ -35,7 +35,7 @@ def test_a_refused_package_is_not_known_afterwards(world, build):
     assert list(result.written) == [world.gas]
 
 
-def test_a_refused_package_is_paid_for_by_its_size(world, build):
+def test_refused_package_pays_by_its_size(world, build):
     world.publishing(build, [nameless_ids(world)])
     small = world.run(build).effects.gas_used
     other = world.publishing(TransactionBuilder(), [nameless_ids(world), b"\0" * 50_000])
@@ -44,13 +44,13 @@ def test_a_refused_package_is_paid_for_by_its_size(world, build):
     assert small.storage_cost == large.storage_cost
 
 
-def test_a_simulation_refuses_it_too(world, build):
+def test_simulation_refuses_an_invalid_module(world, build):
     world.publishing(build, [nameless_ids(world)])
     status = world.execute(world.data(build), Mode.SIMULATE).effects.status
     assert status.error.kind is REFUSED
 
 
-def test_an_upgrade_is_verified_before_it_is_compared(probed, build):
+def test_upgrade_is_verified_before_the_compatibility_check(probed, build):
     modules = (nameless_ids(probed),)
     cap = next(v for v in probed.store.live.values() if v.type and v.type.name == "UpgradeCap")
     arguments = [
@@ -64,8 +64,8 @@ def test_an_upgrade_is_verified_before_it_is_compared(probed, build):
     assert probed.fail(build) == (REFUSED, None, 1)
 
 
-def test_code_whose_types_do_not_fit_fails_without_a_python_error(world, build):
-    # Bytes in the place of a reference are what code could pass that no verifier has seen.
+def test_code_with_wrong_types_fails_without_a_python_error(world, build):
+    # Bytes instead of a reference, which only unverified code could pass.
     package, _ = world.publish([world.probe_modules["probe"]])
     world.package = package.id
     original = world.executor.machine.call

@@ -1,4 +1,4 @@
-"""Packages whose verification takes long, though none of their functions does."""
+"""Packages whose verification takes long, although none of their functions does."""
 
 import pytest
 
@@ -24,12 +24,12 @@ from nexus_tools.sui.localnet.verifier import (
 from nexus_tools.sui.types.execution_status import ErrorKind
 
 # A module of two functions takes about 0.8 million ticks: each branch that ends in a join takes
-# five for every local there, and there are as many of both as may be.
+# five for every local there, and the module has the maximum of both.
 _LOCALS, _BRANCHES, _FUNCTIONS = 128, 500, 2
 
 
 def _code():
-    """`if (true) {}` again and again."""
+    """Return repeated bytecode of `if (true) {}`."""
     code = []
     for _ in range(_BRANCHES):
         after = len(code) + 3
@@ -68,7 +68,7 @@ def ticks(module):
     return verify_module(module, lambda _: None) + meter.ticks
 
 
-def test_a_package_is_given_up_whose_modules_together_take_too_long(world, build):
+def test_package_is_refused_when_all_modules_together_take_too_long(world, build):
     modules = [slow_module(name) for name in ("a", "b", "c")]
     assert TICKS_MAX / 3 < ticks(modules[0]) < TICKS_MAX / 2
     cap = build.publish([serialize(module) for module in modules], [])
@@ -80,7 +80,7 @@ def test_two_of_its_modules_can_be_published(world):
     world.publish([serialize(slow_module(name)) for name in ("a", "b")], ())
 
 
-def test_the_limit_itself_is_too_much():
+def test_limit_itself_is_refused():
     meter = PackageMeter(maximum=100)
     meter.add("a", 40)
     meter.add("b", 59)

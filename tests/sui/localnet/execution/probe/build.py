@@ -1,7 +1,7 @@
-"""Builds the modules of the tests from `sources`: `python build.py DIST CACHE`.
+"""Build the modules of the tests from `sources`: `python build.py DIST CACHE`.
 
-`DIST` and `CACHE` are as `MoveBuilder` has them. Besides the package itself there are versions of
-it that an upgrade may or may not have, made by editing the source.
+`DIST` and `CACHE` are those of `MoveBuilder`. Besides the package itself there are valid and
+invalid upgrades of it, made by editing the source.
 """
 
 import sys

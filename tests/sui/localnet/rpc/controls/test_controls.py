@@ -1,4 +1,4 @@
-"""The faucet, and what else is asked without gRPC."""
+"""The faucet and other plain HTTP requests."""
 
 import json
 
@@ -14,7 +14,7 @@ def ask(localnet, path, body):
     return httpx.post(f"{localnet.url}{path}", json=body)
 
 
-def test_the_faucet_sends_five_coins(localnet, client):
+def test_faucet_sends_five_coins(localnet, client):
     answer = ask(localnet, "/v2/gas", {"FixedAmountRequest": {"recipient": RECIPIENT}})
     assert answer.status_code == 200
     assert answer.json()["status"] == "Success"
@@ -28,7 +28,7 @@ def test_the_faucet_sends_five_coins(localnet, client):
 
 
 @pytest.mark.parametrize("amount_mist", [1, 123_456_789_012, 1_000_000_000_000_000])
-def test_the_faucet_gives_exactly_what_is_asked_for(localnet, amount_mist):
+def test_faucet_sends_exactly_the_requested_amount(localnet, amount_mist):
     fixed = {"recipient": RECIPIENT, "amount_mist": amount_mist}
     answer = ask(localnet, "/v2/gas", {"FixedAmountRequest": fixed})
     assert answer.status_code == 200
@@ -38,7 +38,7 @@ def test_the_faucet_gives_exactly_what_is_asked_for(localnet, amount_mist):
 @pytest.mark.parametrize(
     "amount_mist", [0, -1, 1_000_000_000_000_001, 1.5, 1e9, "7", True, None, [], float("nan")]
 )
-def test_the_faucet_refuses_an_amount_that_makes_no_sense(localnet, amount_mist):
+def test_faucet_refuses_an_invalid_amount(localnet, amount_mist):
     fixed = {"recipient": RECIPIENT, "amount_mist": amount_mist}
     body = json.dumps({"FixedAmountRequest": fixed})
     answer = httpx.post(f"{localnet.url}/v2/gas", content=body)
@@ -47,7 +47,7 @@ def test_the_faucet_refuses_an_amount_that_makes_no_sense(localnet, amount_mist)
     assert "amount_mist" in answer.json()["status"]["Failure"]["internal"]
 
 
-def test_the_faucet_knows_its_first_version(localnet):
+def test_faucet_serves_version_1(localnet):
     answer = ask(localnet, "/v1/gas", {"FixedAmountRequest": {"recipient": RECIPIENT}})
     assert answer.status_code == 201
     assert answer.json()["error"] is None
@@ -57,7 +57,7 @@ def test_the_faucet_knows_its_first_version(localnet):
 
 
 @pytest.mark.parametrize("path", ["/gas", "/v1/gas"])
-def test_the_faucet_refuses_in_its_first_version(localnet, path):
+def test_faucet_reports_errors_in_the_form_of_version_1(localnet, path):
     answer = ask(localnet, path, {"FixedAmountRequest": {}})
     assert answer.status_code == 400
     assert answer.json()["transferredGasObjects"] == []
@@ -75,19 +75,19 @@ def test_the_faucet_refuses_in_its_first_version(localnet, path):
         {"FixedAmountRequest": {"recipient": "0xzz"}},
     ],
 )
-def test_the_faucet_refuses_a_request_that_names_nobody(localnet, body):
+def test_faucet_refuses_a_request_without_a_recipient(localnet, body):
     answer = ask(localnet, "/v2/gas", body)
     assert answer.status_code == 400
     assert answer.json()["coins_sent"] is None
     assert answer.json()["status"]["Failure"]["internal"]
 
 
-def test_the_faucet_refuses_what_is_not_json(localnet):
+def test_faucet_refuses_invalid_json(localnet):
     answer = httpx.post(f"{localnet.url}/v2/gas", content=b"[" * 60_000)
     assert answer.status_code == 400
 
 
-def test_health_tells_how_far_the_chain_is(localnet, client):
+def test_health_reports_the_latest_checkpoint(localnet, client):
     answer = httpx.get(f"{localnet.url}/health")
     assert answer.status_code == 200
     assert answer.json()["status"] == "ok"
@@ -99,7 +99,7 @@ def test_other_paths_and_methods_are_refused(localnet):
     assert httpx.get(f"{localnet.url}/v2/gas").status_code == 405
 
 
-def test_a_body_that_is_too_large_is_refused(localnet):
+def test_body_that_is_too_large_is_refused(localnet):
     answer = httpx.post(f"{localnet.url}/v2/gas", content=b" " * (Limits().http_body_bytes + 1))
     assert answer.status_code == 413
 
@@ -110,5 +110,5 @@ def test_one_connection_serves_many_requests(localnet):
     assert [answer.status_code for answer in answers] == [200, 200, 200]
 
 
-def test_a_query_behind_the_path_is_overlooked(localnet):
+def test_query_after_the_path_is_ignored(localnet):
     assert httpx.get(f"{localnet.url}/health?threshold_seconds=5").status_code == 200

@@ -1,4 +1,4 @@
-"""Clients of JSON-RPC and GraphQL are told in their own form that the node speaks gRPC."""
+"""Errors for JSON-RPC and GraphQL clients, in their own formats."""
 
 import httpx
 import pytest
@@ -12,7 +12,7 @@ def post(localnet, path, body):
 
 
 @pytest.mark.parametrize("path", ["", "/", "/rpc"])
-def test_json_rpc_has_no_such_method(localnet, path):
+def test_json_rpc_request_gets_method_not_found(localnet, path):
     response = post(localnet, path, CHECKPOINT)
     assert response.status_code == 200
     told = response.json()
@@ -21,13 +21,16 @@ def test_json_rpc_has_no_such_method(localnet, path):
     assert "SuiGrpcClient" in told["error"]["message"]
 
 
-def test_a_batch_of_json_rpc_gets_a_batch(localnet):
+def test_json_rpc_batch_gets_a_batch(localnet):
     told = post(localnet, "/", [CHECKPOINT, CHECKPOINT | {"id": "b"}]).json()
-    assert [(each["id"], each["error"]["code"]) for each in told] == [(7, -32601), ("b", -32601)]
+    assert [(response["id"], response["error"]["code"]) for response in told] == [
+        (7, -32601),
+        ("b", -32601),
+    ]
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/"])
-def test_graphql_gets_an_error_of_graphql(localnet, path):
+def test_graphql_request_gets_a_graphql_error(localnet, path):
     response = post(localnet, path, CHAIN)
     assert response.status_code == 200
     [error] = response.json()["errors"]
@@ -35,10 +38,10 @@ def test_graphql_gets_an_error_of_graphql(localnet, path):
 
 
 @pytest.mark.parametrize("body", [[], [1], [CHECKPOINT, 1], {}, {"query": 1}, "jsonrpc", None])
-def test_what_is_neither_finds_nothing(localnet, body):
+def test_other_json_gets_no_special_error(localnet, body):
     assert post(localnet, "/", body).status_code == 404
 
 
-def test_what_is_not_json_finds_nothing(localnet):
+def test_invalid_json_gets_no_special_error(localnet):
     assert httpx.post(f"{localnet.url}/", content=b"[" * 60_000).status_code == 404
     assert httpx.get(f"{localnet.url}/graphql").status_code == 404

@@ -1,4 +1,4 @@
-"""Going back in time over HTTP."""
+"""Snapshots and reverts over HTTP."""
 
 import httpx
 import pytest
@@ -14,7 +14,7 @@ def checkpoint(localnet):
     return httpx.get(f"{localnet.url}/health").json()["checkpoint"]
 
 
-def test_what_happened_since_a_snapshot_did_not_happen(localnet):
+def test_revert_undoes_everything_since_the_snapshot(localnet):
     snapshot = post(localnet, "/snapshot").json()
     assert snapshot["checkpoint"] == checkpoint(localnet)
     for _ in range(2):
@@ -25,7 +25,7 @@ def test_what_happened_since_a_snapshot_did_not_happen(localnet):
         assert checkpoint(localnet) == snapshot["checkpoint"]
 
 
-def test_a_snapshot_of_another_chain_is_gone(localnet):
+def test_snapshot_of_another_chain_does_not_exist(localnet):
     here = checkpoint(localnet)
     answer = post(localnet, "/revert", {"checkpoint": 0, "digest": "1" * 32})
     assert answer.status_code == 409
@@ -43,7 +43,7 @@ def test_a_snapshot_of_another_chain_is_gone(localnet):
         [1],
     ],
 )
-def test_what_is_no_snapshot_is_refused(localnet, body):
+def test_invalid_snapshot_is_refused(localnet, body):
     answer = post(localnet, "/revert", body)
     assert answer.status_code == 400
     assert answer.json()["error"]

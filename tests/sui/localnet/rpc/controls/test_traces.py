@@ -22,13 +22,13 @@ def post(localnet, body):
 
 @pytest.fixture
 def digest(localnet):
-    """The digest of a transfer by the faucet."""
+    """Return the digest of a transfer by the faucet."""
     request = {"FixedAmountRequest": {"recipient": RECIPIENT, "amount_mist": 5}}
     answer = httpx.post(f"{localnet.url}/v2/gas", json=request)
     return answer.json()["coins_sent"][0]["transferTxDigest"]
 
 
-def test_a_trace_is_a_json_object(localnet, digest):
+def test_trace_is_a_json_object(localnet, digest):
     answer = post(localnet, {"digest": digest})
     trace = answer.json()
     assert (answer.status_code, trace["digest"], trace["is_faithful"]) == (200, digest, True)
@@ -37,13 +37,13 @@ def test_a_trace_is_a_json_object(localnet, digest):
     assert transfer["arguments"][1]["value"] == RECIPIENT
 
 
-def test_values_are_text_where_that_is_asked_for(localnet, digest):
+def test_values_are_text_on_request(localnet, digest):
     trace = post(localnet, {"digest": digest, "values": "text"}).json()
     assert trace["commands"][0]["results"][0]["value"].startswith("Coin<SUI> {id: 0x")
 
 
 def unsent(kind, payment=(), price=0, budget=0):
-    """A transaction of somebody with no SUI."""
+    """Return a transaction of an account without SUI."""
     sender = Address.of(0xB0B)
     data = TransactionData(kind, sender, GasData(payment, sender, price, budget), NoExpiration())
     return b64encode(data.encode()).decode()
@@ -56,38 +56,38 @@ def splitting(amount):
     return builder.finish()
 
 
-def test_a_transaction_that_was_not_sent_is_traced(localnet):
+def test_unsent_transaction_is_traced(localnet):
     trace = post(localnet, {"transaction": unsent(splitting(5))}).json()
     assert (trace["is_simulated"], trace["checkpoint"]) == (True, None)
     assert trace["status"] == {"success": True}
     assert trace["commands"][0]["results"][0]["value"]["balance"] == "5"
 
 
-def test_a_transaction_that_would_fail_is_traced(localnet):
+def test_failing_transaction_is_traced(localnet):
     trace = post(localnet, {"transaction": unsent(splitting(2**64 - 1))}).json()
     assert trace["status"]["error"] == "INSUFFICIENT_COIN_BALANCE"
-    assert [each["status"] for each in trace["commands"]] == ["failed", "not_run"]
+    assert [command["status"] for command in trace["commands"]] == ["failed", "not_run"]
 
 
-def test_a_transaction_that_would_be_refused_is_unprocessable(localnet):
+def test_refused_transaction_returns_status_422(localnet):
     lost = ObjectReference(Address.of(0x105), 1, Digest(bytes(32)))
     answer = post(localnet, {"transaction": unsent(splitting(5), (lost,), 1_000, 10**7)})
     assert (answer.status_code, answer.json()["code"]) == (422, "object_not_found")
 
 
-def test_a_transaction_of_the_network_itself_is_refused(localnet):
+def test_system_transaction_is_refused(localnet):
     answer = post(localnet, {"transaction": unsent(RandomnessStateUpdate(0, 0, b"", 1))})
     assert (answer.status_code, answer.json()["code"]) == (422, "unsupported")
 
 
-def test_a_transaction_that_was_executed_is_traced_by_its_digest(localnet, digest):
+def test_executed_transaction_must_be_traced_by_its_digest(localnet, digest):
     known = localnet.call(lambda net: net.node.ledger.transaction(Digest.parse(digest)))
     answer = post(localnet, {"transaction": b64encode(known.data_bytes).decode()})
     assert (answer.status_code, answer.json()["code"]) == (409, "transaction_executed")
     assert digest in answer.json()["error"]
 
 
-def test_the_largest_transaction_is_not_too_large_a_request(localnet):
+def test_largest_transaction_fits_into_a_request(localnet):
     builder = TransactionBuilder()
     cap = builder.publish([bytes(127 * 1024)], [])
     builder.transfer_objects([cap], Address.of(0xB))
@@ -96,7 +96,7 @@ def test_the_largest_transaction_is_not_too_large_a_request(localnet):
     assert answer.json()["status"]["error"] == "VM_VERIFICATION_OR_DESERIALIZATION_ERROR"
 
 
-def test_an_unknown_transaction_is_not_found(localnet):
+def test_unknown_transaction_is_not_found(localnet):
     answer = post(localnet, {"digest": "1" * 32})
     assert (answer.status_code, answer.json()["code"]) == (404, "transaction_not_found")
 
@@ -116,7 +116,7 @@ def test_an_unknown_transaction_is_not_found(localnet):
         ({"transaction": "AA=="}, "bcs_invalid"),
     ],
 )
-def test_what_is_no_transaction_is_refused(localnet, body, code):
+def test_bytes_that_are_not_a_transaction_are_refused(localnet, body, code):
     answer = post(localnet, body)
     assert (answer.status_code, answer.json()["code"]) == (400, code)
     assert answer.json()["error"]

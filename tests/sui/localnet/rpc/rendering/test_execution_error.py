@@ -1,4 +1,4 @@
-"""Execution errors as messages: what else there is beside the text."""
+"""Execution errors as messages: the fields besides the text."""
 
 from nexus_tools.sui.localnet.rpc.rendering.execution_error import render_failure
 from nexus_tools.sui.types.address import Address
@@ -16,7 +16,7 @@ def rendered(messages, kind, data):
     return message
 
 
-def test_an_error_of_an_instruction_has_a_place_and_no_code(messages):
+def test_instruction_error_has_a_location_and_no_code(messages):
     place = MoveLocation(Address.of(2), "m", 3, 4, "f")
     error = rendered(messages, ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, place)
     assert error.command == 2
@@ -26,6 +26,6 @@ def test_an_error_of_an_instruction_has_a_place_and_no_code(messages):
     assert not error.abort.HasField("abort_code")
 
 
-def test_an_error_of_an_instruction_without_a_place_has_no_details(messages):
+def test_instruction_error_without_a_location_has_no_details(messages):
     error = rendered(messages, ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None)
     assert error.WhichOneof("error_details") is None

@@ -1,4 +1,4 @@
-"""Descriptions of failures: what Rust's `{:?}` makes of `ExecutionFailureStatus`, by hand."""
+"""Descriptions of failures: Rust's `{:?}` format of `ExecutionFailureStatus`, by hand."""
 
 import pytest
 
@@ -30,24 +30,24 @@ def described(kind, data=None, command=None):
     return describe(ExecutionFailure(ExecutionError(kind, data), command))
 
 
-def test_the_failed_command_is_named():
+def test_text_names_the_failed_command():
     assert described(ErrorKind.INSUFFICIENT_GAS) == "InsufficientGas"
     assert described(ErrorKind.INSUFFICIENT_GAS, command=0) == "InsufficientGas in command 0"
 
 
-def test_an_abort_has_its_place_and_code():
+def test_text_of_an_abort_has_location_and_code():
     found = described(ErrorKind.MOVE_ABORT, MoveAbort(PLACE, 2), 3)
     assert found == f"MoveAbort({PLACE_TEXT}, 2) in command 3"
 
 
-def test_an_error_of_an_instruction_may_have_a_place():
+def test_text_of_an_instruction_error_may_have_a_location():
     kind = ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
     expected = f"MovePrimitiveRuntimeError(MoveLocationOpt(Some({PLACE_TEXT})))"
     assert described(kind, PLACE) == expected
     assert described(kind) == "MovePrimitiveRuntimeError(MoveLocationOpt(None))"
 
 
-def test_a_function_without_a_name_is_said_to_have_none():
+def test_text_of_a_function_without_a_name_has_none():
     place = MoveLocation(Address.of(2), "m", 0, 0, None)
     found = described(ErrorKind.MOVE_ABORT, MoveAbort(place, 1))
     assert found.endswith("function_name: None }, 1)")
@@ -145,5 +145,5 @@ def test_a_function_without_a_name_is_said_to_have_none():
         ),
     ],
 )
-def test_what_an_error_carries_stands_in_braces(kind, data, text):
+def test_text_has_the_fields_of_an_error_in_braces(kind, data, text):
     assert described(kind, data) == text

@@ -1,4 +1,4 @@
-"""What of a signature is shown; the bytes are a fixture of MystenLabs/sui-rust-sdk."""
+"""The rendered parts of a signature. The bytes are a fixture of MystenLabs/sui-rust-sdk."""
 
 import base64
 
@@ -7,7 +7,7 @@ import pytest
 from nexus_tools.sui.localnet.rpc.rendering.signature import render_signature
 from nexus_tools.sui.rpc import load_messages
 
-# Of members of all five schemes the passkey signed.
+# Members of all five schemes, of which the passkey signed.
 WITH_PASSKEY = (
     "AwEEjwIGJVgOZ6c6epL62GbPmblKtmdZopdktXGCH6uuLosdezbkHQAAAACDAXsidHlwZSI6IndlYmF1dGhuLmdldCIs"
     "ImNoYWxsZW5nZSI6InhLaEhoVFNaOE1SUzYwLS02TW4wa3gtb0ltUVlLNUYzRTJrc0JvYkZJNzgiLCJvcmlnaW4iOiJo"
@@ -31,11 +31,11 @@ def shown(message, data, *parts):
     return target
 
 
-def test_a_multisig_is_shown_with_members_of_every_scheme(message):
+def test_multisig_is_rendered_with_members_of_every_scheme(message):
     multisig = shown(message, base64.b64decode(WITH_PASSKEY), "scheme", "multisig").multisig
     members = multisig.committee.members
-    assert [each.public_key.scheme for each in members] == [0, 1, 2, 5, 6]
-    assert [len(each.public_key.public_key) for each in members] == [32, 33, 33, 0, 33]
+    assert [member.public_key.scheme for member in members] == [0, 1, 2, 5, 6]
+    assert [len(member.public_key.public_key) for member in members] == [32, 33, 33, 0, 33]
     assert members[3].public_key.zklogin.iss == "https://id.twitch.tv/oauth2"
     assert members[3].public_key.zklogin.address_seed == str(SEED)
     (part,) = multisig.signatures
@@ -44,13 +44,13 @@ def test_a_multisig_is_shown_with_members_of_every_scheme(message):
     assert part.passkey.signature.public_key == members[4].public_key.public_key
 
 
-def test_what_is_not_asked_for_is_not_shown(message):
+def test_unrequested_parts_are_not_rendered(message):
     whole = shown(message, base64.b64decode(WITH_PASSKEY), "scheme")
     assert whole.scheme == 3
     assert whole.WhichOneof("signature") is None
 
 
-def test_a_member_whose_key_is_no_identifier_of_zk_login_is_shown_without_it(message):
+def test_member_with_a_malformed_zklogin_key_is_rendered_without_it(message):
     # One signature of zeros by the first member, whose key is a thousand times 0xff.
     key = b"\3" + bytes([0xE8, 0x07]) + b"\xff" * 1000 + b"\1"
     data = b"\3\1\0" + bytes(64) + b"\1\0" + b"\1" + key + b"\1\0"

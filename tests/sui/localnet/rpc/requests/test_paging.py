@@ -13,30 +13,30 @@ def request_of(messages):
     ("wanted", "given"),
     [(None, 50), (0, 1), (1, 1), (999, 999), (1000, 1000), (4_000_000_000, 1000)],
 )
-def test_a_page_has_between_one_and_a_thousand_items(request_of, wanted, given):
+def test_page_size_is_between_1_and_1000(request_of, wanted, given):
     assert page_size(request_of(page_size=wanted)) == given
 
 
-def test_a_token_leads_back_to_its_place(request_of):
+def test_token_returns_its_place(request_of):
     token = token_for(b"place", ("owned", "0x1"))
     assert place_of(request_of(page_token=token), ("owned", "0x1")) == b"place"
     assert place_of(request_of(), ("owned", "0x1")) is None
 
 
 @pytest.mark.parametrize("token", [b"", b"x", b"\0" * 40])
-def test_a_token_that_was_not_made_for_the_question_is_refused(request_of, token):
+def test_forged_token_is_refused(request_of, token):
     with pytest.raises(RpcError) as caught:
         place_of(request_of(page_token=token), ("owned", "0x1"))
     assert caught.value.code is Code.INVALID_ARGUMENT
 
 
-def test_a_token_of_another_owner_is_refused(request_of):
+def test_token_of_another_owner_is_refused(request_of):
     token = token_for(b"place", ("owned", "0x1"))
     with pytest.raises(RpcError):
         place_of(request_of(page_token=token), ("owned", "0x2"))
 
 
-def test_a_token_with_another_place_is_refused(request_of):
+def test_token_with_another_place_is_refused(request_of):
     token = token_for(b"place", ("owned", "0x1"))
     with pytest.raises(RpcError):
         place_of(request_of(page_token=token + b"s"), ("owned", "0x1"))

@@ -1,4 +1,4 @@
-"""Bounds, cursors and watermarks of queries, worked out by hand from the words of `sui.rpc.v2`."""
+"""Bounds, cursors and watermarks of queries, computed by hand from the docs of `sui.rpc.v2`."""
 
 import pytest
 
@@ -33,32 +33,32 @@ def boundary(*numbers):
     return Cursor("events", EventPosition(*numbers), is_boundary=True).encode()
 
 
-def test_an_open_query_ends_at_the_tip_of_the_ledger(parse):
+def test_open_query_ends_at_the_ledger_tip(parse):
     query = parse()
     assert (query.start, query.end) == ((0, 0, 0), (10, 0, 0))
     assert query.exhaustion is End.LEDGER_TIP
     assert parse(options={"ordering": DESCENDING}).exhaustion is End.CHECKPOINT_BOUND
 
 
-def test_an_end_checkpoint_is_exclusive_and_ends_an_ascending_query(parse):
+def test_end_checkpoint_is_exclusive_and_bounds_an_ascending_query(parse):
     query = parse(start_checkpoint=2, end_checkpoint=4)
     assert list(query.checkpoints) == [2, 3]
     assert query.exhaustion is End.CHECKPOINT_BOUND
 
 
-def test_an_end_checkpoint_behind_the_tip_is_the_tip(parse):
+def test_end_checkpoint_after_the_tip_is_the_tip(parse):
     query = parse(end_checkpoint=100)
     assert query.end == (10, 0, 0)
     assert query.exhaustion is End.LEDGER_TIP
 
 
-def test_after_an_item_excludes_it_and_after_a_boundary_excludes_nothing(parse):
+def test_after_excludes_an_item_but_nothing_after_a_boundary(parse):
     assert EventPosition(3, 1, 2) not in parse(options={"after": item(3, 1, 2)})
     assert EventPosition(3, 1, 3) in parse(options={"after": item(3, 1, 2)})
     assert EventPosition(3, 1, 2) in parse(options={"after": boundary(3, 1, 2)})
 
 
-def test_before_excludes_the_item_and_all_behind_it_in_either_order(parse):
+def test_before_excludes_the_item_and_all_later_ones_in_either_order(parse):
     for ordering in (0, DESCENDING):
         query = parse(options={"before": item(3, 1, 2), "ordering": ordering})
         assert EventPosition(3, 1, 1) in query
@@ -67,7 +67,7 @@ def test_before_excludes_the_item_and_all_behind_it_in_either_order(parse):
     assert parse(options={"before": item(3, 1, 2)}).exhaustion is End.CURSOR_BOUND
 
 
-def test_a_query_that_begins_at_the_tip_is_empty_and_keeps_its_place(parse, watermark):
+def test_query_that_starts_at_the_tip_is_empty_and_keeps_its_position(parse, watermark):
     query = parse(options={"after": boundary(10)})
     assert query.is_empty
     mark = watermark()
@@ -76,7 +76,7 @@ def test_a_query_that_begins_at_the_tip_is_empty_and_keeps_its_place(parse, wate
     assert not mark.HasField("checkpoint")
 
 
-def test_an_item_covers_the_checkpoints_before_its_own(parse, watermark):
+def test_item_covers_the_checkpoints_before_its_own(parse, watermark):
     ascending, descending = watermark(), watermark()
     parse().mark_item(ascending, EventPosition(5, 0, 1))
     parse(options={"ordering": DESCENDING}).mark_item(descending, EventPosition(5, 0, 1))
@@ -84,13 +84,13 @@ def test_an_item_covers_the_checkpoints_before_its_own(parse, watermark):
     assert ascending.cursor == descending.cursor == item(5, 0, 1)
 
 
-def test_the_first_checkpoint_of_a_query_is_not_covered_by_its_items(parse, watermark):
+def test_first_checkpoint_of_a_query_is_not_covered_by_its_items(parse, watermark):
     mark = watermark()
     parse(start_checkpoint=5).mark_item(mark, EventPosition(5, 2, 1))
     assert not mark.HasField("checkpoint")
 
 
-def test_the_end_of_a_query_covers_its_last_checkpoint(parse, watermark):
+def test_end_of_a_query_covers_its_last_checkpoint(parse, watermark):
     ascending, descending = watermark(), watermark()
     parse().mark_end(ascending, None)
     parse(start_checkpoint=2, options={"ordering": DESCENDING}).mark_end(descending, None)
@@ -98,7 +98,7 @@ def test_the_end_of_a_query_covers_its_last_checkpoint(parse, watermark):
     assert (descending.checkpoint, descending.cursor) == (2, boundary(2))
 
 
-def test_a_query_that_stopped_goes_on_from_its_frontier(parse, watermark):
+def test_stopped_query_continues_from_its_frontier(parse, watermark):
     mark = watermark()
     parse().mark_frontier(mark, 6)
     assert mark.checkpoint == 5
@@ -118,15 +118,15 @@ def test_a_query_that_stopped_goes_on_from_its_frontier(parse, watermark):
         {"start_checkpoint": 3, "end_checkpoint": 2},
     ],
 )
-def test_nonsense_is_refused(parse, fields):
+def test_invalid_options_are_refused(parse, fields):
     with pytest.raises(RpcError):
         parse(**fields)
 
 
 @pytest.mark.parametrize(("limit", "given"), [(None, 100), (0, 1), (7, 7), (4_000_000_000, 1000)])
-def test_a_query_has_between_one_and_a_thousand_items(parse, limit, given):
+def test_limit_is_between_1_and_1000(parse, limit, given):
     assert parse(options={"limit": limit}).limit == given
 
 
-def test_the_largest_numbers_are_harmless(parse):
+def test_largest_numbers_are_accepted(parse):
     assert parse(start_checkpoint=2**64 - 1).is_empty

@@ -1,4 +1,4 @@
-"""A transaction that is shown as a message is read back from it as it was."""
+"""A transaction rendered as a message can be parsed again without changes."""
 
 import pytest
 
@@ -94,36 +94,36 @@ def transaction(inputs=(), commands=(), gas=None, expiration=None):
 
 
 def until(message, seconds):
-    """An expiration at a time."""
+    """Return an expiration at a time."""
     chain = str(Digest(bytes(32)))
     return type(message.expiration)(kind=3, chain=chain, max_timestamp={"seconds": seconds})
 
 
 @pytest.mark.parametrize("value", INPUTS, ids=repr)
-def test_an_input_survives(message_of, value):
+def test_input_survives_rendering_and_parsing(message_of, value):
     data = transaction(inputs=[value])
     assert parse_transaction(message_of(data), 1) == data
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
-def test_a_command_survives(message_of, command):
+def test_command_survives_rendering_and_parsing(message_of, command):
     data = transaction(commands=[command])
     assert parse_transaction(message_of(data), 1) == data
 
 
-@pytest.mark.parametrize("expiration", EXPIRATIONS, ids=lambda each: type(each).__name__)
-def test_an_expiration_survives(message_of, expiration):
+@pytest.mark.parametrize("expiration", EXPIRATIONS, ids=lambda value: type(value).__name__)
+def test_expiration_survives_rendering_and_parsing(message_of, expiration):
     data = transaction(expiration=expiration)
     assert parse_transaction(message_of(data), 1) == data
 
 
-def test_what_is_missing_of_the_payment_is_filled_in(message_of):
+def test_missing_parts_of_the_payment_are_filled_in(message_of):
     message = message_of(transaction())
     message.ClearField("gas_payment")
     assert parse_transaction(message, 750).gas == GasData((), ALICE, 750, 50_000_000_000_000)
 
 
-def test_bytes_count_more_than_fields(message_of):
+def test_bytes_take_precedence_over_fields(message_of):
     data = transaction(inputs=INPUTS)
     message = message_of(transaction())
     message.bcs.value = data.encode()
@@ -154,7 +154,7 @@ def test_bytes_count_more_than_fields(message_of):
         lambda message: message.expiration.MergeFrom(until(message, 2**63 - 1)),
     ],
 )
-def test_a_message_that_is_no_transaction_is_refused(message_of, spoil):
+def test_message_that_is_not_a_transaction_is_refused(message_of, spoil):
     message = message_of(transaction())
     spoil(message)
     with pytest.raises(RpcError) as caught:

@@ -1,4 +1,4 @@
-"""The probe package of the execution tests on the network, and a shorthand for its calls."""
+"""The probe package of the execution tests on the network, and shortcuts for its calls."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ def result(command):
 
 @dataclass
 class Desk:
-    """Sends unresolved transactions for an account; `package` is the probe's id, if it is there."""
+    """A sender of unresolved transactions for an account; `package` is the probe's ID or None."""
 
     client: object
     account: object
@@ -53,14 +53,14 @@ class Desk:
         )
 
     def inputs(self, inputs, commands, **options):
-        """The inputs as they were resolved."""
+        """Return the resolved inputs."""
         simulated = self.simulate(inputs, commands, **options).transaction
         return simulated.transaction.kind.programmable_transaction.inputs
 
     def execute(self, simulated, *others):
-        """Sign the resolved transaction as it is, and execute it."""
+        """Sign the resolved transaction unchanged and execute it."""
         data = simulated.transaction.bcs.value
-        signatures = [{"bcs": {"value": each.sign(data)}} for each in (self.account, *others)]
+        signatures = [{"bcs": {"value": item.sign(data)}} for item in (self.account, *others)]
         transaction = {"bcs": {"value": data}}
         executed = self.client.call(EXECUTE, "*", transaction=transaction, signatures=signatures)
         assert executed.transaction.effects.status.success, executed.transaction.effects.status
@@ -70,16 +70,16 @@ class Desk:
         return self.execute(self.simulate(inputs, commands).transaction)
 
     def make(self, *commands, inputs=()):
-        """Run commands; gives the first object that they create."""
+        """Run commands, and return the first object that they create."""
         executed = self.run(inputs, commands)
         return next(
-            each.object_id
-            for each in executed.effects.changed_objects
-            if each.id_operation == CREATED
+            change.object_id
+            for change in executed.effects.changed_objects
+            if change.id_operation == CREATED
         )
 
     def make_thing(self, owner=None):
-        """A `Thing` of the account, or of another address."""
+        """Create a `Thing` for the account or another address."""
         recipient = {"literal": {"string_value": str(owner or self.account.address)}}
         return self.make(
             self.call("new_thing", argument(0)),
@@ -93,21 +93,21 @@ class Desk:
 
 @pytest.fixture
 def desk(client, alice):
-    """Unresolved transactions of Alice."""
+    """Return a sender of Alice's unresolved transactions."""
     return Desk(client, alice)
 
 
 @pytest.fixture
 def probe(desk):
-    """The same, with the probe package on the network; gives the desk and the shared `Box`."""
+    """Publish the probe package, and return the sender and the shared `Box`."""
     builder = TransactionBuilder()
     cap = builder.publish([PROBE.read_bytes()], [Address.of(1), Address.of(2)])
     builder.transfer_objects([cap], desk.account.address)
     executed = desk.account.execute(desk.client, builder)
     created = {
-        each.object_type.rpartition("::")[2]: each.object_id
-        for each in executed.effects.changed_objects
-        if each.id_operation == CREATED
+        change.object_type.rpartition("::")[2]: change.object_id
+        for change in executed.effects.changed_objects
+        if change.id_operation == CREATED
     }
     desk.package = Address.parse(created["package"])
     return desk, created["Box"]

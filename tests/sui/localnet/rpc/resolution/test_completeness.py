@@ -28,7 +28,7 @@ def transaction(messages):
     return make
 
 
-def test_a_message_with_every_field_is_complete(transaction):
+def test_message_with_every_field_is_complete(transaction):
     assert is_complete(transaction())
 
 
@@ -54,7 +54,7 @@ def test_bytes_are_complete(messages):
         ],
     ],
 )
-def test_a_message_without_one_of_them_is_not(transaction, take):
+def test_message_without_a_required_field_is_incomplete(transaction, take):
     message = transaction()
     take(message)
     assert not is_complete(message)

@@ -1,4 +1,4 @@
-"""What a node makes of inputs that say little; every transaction goes over gRPC."""
+"""The resolution of incomplete inputs by a node. Every transaction goes over gRPC."""
 
 import grpc
 import pytest
@@ -31,14 +31,16 @@ def refused(call, *arguments, **options):
 
 
 def transfer(*objects, to):
-    return {"transfer_objects": {"objects": [from_index(each) for each in objects], "address": to}}
+    return {
+        "transfer_objects": {"objects": [from_index(entry) for entry in objects], "address": to}
+    }
 
 
 def timestamp(desk):
     return desk.call("timestamp_ms", from_index(0), module="clock", package=Address.of(2))
 
 
-def test_an_owned_object_gets_its_version_and_digest(probe):
+def test_owned_object_gets_its_version_and_digest(probe):
     desk, _ = probe
     thing = desk.make_thing()
     (found,) = desk.inputs([by_id(thing)], [desk.call("value", from_index(0))])
@@ -47,7 +49,7 @@ def test_an_owned_object_gets_its_version_and_digest(probe):
     assert (found.version, found.digest) == (now.version, now.digest)
 
 
-def test_a_frozen_object_is_resolved_like_an_owned_one(probe):
+def test_frozen_object_is_resolved_like_an_owned_one(probe):
     desk, _ = probe
     thing = desk.make_thing()
     desk.run([by_id(thing)], [desk.call("freeze_thing", from_index(0))])
@@ -58,21 +60,21 @@ def test_a_frozen_object_is_resolved_like_an_owned_one(probe):
 @pytest.mark.parametrize(
     ("function", "mutability"), [("count", IMMUTABLE), ("bump", MUTABLE), ("delete_box", MUTABLE)]
 )
-def test_a_shared_object_is_as_mutable_as_its_uses_need(probe, function, mutability):
+def test_shared_object_is_as_mutable_as_its_uses_require(probe, function, mutability):
     desk, box = probe
     (found,) = desk.inputs([by_id(box)], [desk.call(function, from_index(0))])
     assert (found.kind, found.object_id, found.mutability) == (SHARED, box, mutability)
     assert found.version == desk.object(box).owner.version
 
 
-def test_one_mutable_use_of_many_is_enough(probe):
+def test_one_mutable_use_is_sufficient(probe):
     desk, box = probe
-    commands = [desk.call(each, from_index(0)) for each in ("count", "bump", "count")]
+    commands = [desk.call(item, from_index(0)) for item in ("count", "bump", "count")]
     (found,) = desk.inputs([by_id(box)], commands)
     assert found.mutability == MUTABLE
 
 
-def test_what_the_client_says_of_mutability_does_not_count(probe):
+def test_mutability_from_the_client_is_ignored(probe):
     desk, box = probe
     said = {"kind": SHARED, "object_id": box, "version": 1, "mutable": True}
     (found,) = desk.inputs([said], [desk.call("count", from_index(0))])
@@ -80,7 +82,7 @@ def test_what_the_client_says_of_mutability_does_not_count(probe):
     assert found.version == desk.object(box).owner.version
 
 
-def test_a_complete_transaction_is_taken_as_it_is(probe):
+def test_complete_transaction_is_used_unchanged(probe):
     desk, box = probe
     simulated = desk.simulate([by_id(box)], [desk.call("count", from_index(0))]).transaction
     message = simulated.transaction
@@ -93,7 +95,7 @@ def test_a_complete_transaction_is_taken_as_it_is(probe):
     assert again.transaction.kind.programmable_transaction.inputs[0].mutability == MUTABLE
 
 
-def test_the_clock_is_found_and_the_transaction_executes(desk):
+def test_clock_is_resolved_and_the_transaction_executes(desk):
     simulated = desk.simulate([CLOCK], [timestamp(desk)])
     (clock,) = simulated.transaction.transaction.kind.programmable_transaction.inputs
     assert (clock.kind, clock.version, clock.mutability) == (SHARED, 1, IMMUTABLE)
@@ -101,7 +103,7 @@ def test_the_clock_is_found_and_the_transaction_executes(desk):
     desk.execute(simulated.transaction)
 
 
-def test_an_object_for_a_ticket_is_received(probe):
+def test_object_for_a_ticket_is_received(probe):
     desk, _ = probe
     parent = desk.make_thing()
     child = desk.make_thing(owner=Address.parse(parent))
@@ -115,8 +117,8 @@ def test_an_object_for_a_ticket_is_received(probe):
     desk.execute(simulated)
 
 
-def test_a_ticket_is_a_ticket_behind_a_reference_too(probe):
-    """`transfer::receiving_object_id<T>(&Receiving<T>)`."""
+def test_reference_to_a_ticket_counts_as_a_ticket(probe):
+    """The function is `transfer::receiving_object_id<T>(&Receiving<T>)`."""
     desk, _ = probe
     child = desk.make_thing(owner=Address.parse(desk.make_thing()))
     receiving_id = desk.call(
@@ -133,15 +135,15 @@ def test_a_ticket_is_a_ticket_behind_a_reference_too(probe):
 
 
 def make_party_thing(desk):
-    """A `Thing` that belongs to the account, under consensus."""
+    """Create a `Thing` that belongs to the account under consensus."""
     recipient = {"literal": {"string_value": str(desk.account.address)}}
     inputs = [{"literal": {"number_value": 7}}, recipient]
     new = desk.call("new_thing", from_index(0))
     return desk.make(new, desk.call("party_thing", result(0), from_index(1)), inputs=inputs)
 
 
-def test_an_object_that_is_given_away_by_value_is_mutable(probe):
-    """`public_transfer<T>(T, address)` says it by its type argument, a transfer by what it is."""
+def test_object_passed_by_value_is_mutable(probe):
+    """`public_transfer<T>(T, address)` shows it by its type argument, a transfer by its kind."""
     desk, _ = probe
     recipient = {"literal": {"string_value": str(desk.account.address)}}
     call = desk.call(
@@ -161,7 +163,7 @@ def test_an_object_that_is_given_away_by_value_is_mutable(probe):
 
 
 def test_literals_take_the_types_of_their_uses(desk):
-    """Amounts are u64 (5 = 05 and seven zeros), recipients addresses."""
+    """Amounts are u64 (5 = 05 and seven zeros), recipients are addresses."""
     inputs = [{"literal": {"string_value": "5"}}, {"literal": {"string_value": "0xb0b"}}]
     commands = [
         {"split_coins": {"coin": {"kind": 1}, "amounts": [from_index(0)]}},
@@ -192,7 +194,7 @@ def test_literals_of_a_call_take_the_types_of_its_parameters(probe):
         {"literal": {"list_value": {"values": [row]}}},
     ]
     found = desk.inputs(inputs, [desk.call("lengths", *map(from_index, range(4)))])
-    assert [each.pure.hex() for each in found] == [
+    assert [item.pure.hex() for item in found] == [
         "02c3bc",
         "03616263",
         "01" + "04" + "00" * 7,
@@ -200,15 +202,15 @@ def test_literals_of_a_call_take_the_types_of_its_parameters(probe):
     ]
 
 
-def test_the_elements_of_a_vector_are_of_its_type(desk):
+def test_elements_of_a_vector_have_its_type(desk):
     inputs = [{"literal": {"number_value": 1}}]
     vector = {"make_move_vector": {"element_type": "u16", "elements": [from_index(0)]}}
     (found,) = desk.inputs(inputs, [vector])
     assert found.pure == b"\1\0"
 
 
-def test_a_kind_is_resolved_before_its_sender_is_known(probe):
-    """As for a transaction kind that a sponsor will complete: nobody's, and without checks."""
+def test_kind_is_resolved_before_its_sender_is_known(probe):
+    """A sponsor completes such a transaction kind. It has no sender and is not checked."""
     desk, box = probe
     thing = desk.make_thing()
     options = {"select": False, "checks": 1, "sender": str(Address.of(0))}
@@ -222,7 +224,7 @@ def test_a_kind_is_resolved_before_its_sender_is_known(probe):
 
 
 @pytest.mark.parametrize("kind", [None, OWNED, SHARED, RECEIVING])
-def test_an_object_that_does_not_exist_is_not_found(desk, kind):
+def test_missing_object_is_not_found(desk, kind):
     fields = by_id(ABSENT) | ({"kind": kind} if kind else {})
     transferred = transfer(0, to={"kind": 1})
     assert refused(desk.simulate, [fields], [transferred]) == (
@@ -231,7 +233,7 @@ def test_an_object_that_does_not_exist_is_not_found(desk, kind):
     )
 
 
-def test_a_package_that_does_not_exist_is_not_found(desk):
+def test_missing_package_is_not_found(desk):
     command = desk.call("f", package=Address.parse(ABSENT))
     literal = {"literal": {"number_value": 1}}
     assert refused(desk.simulate, [literal], [command]) == (
@@ -240,25 +242,25 @@ def test_a_package_that_does_not_exist_is_not_found(desk):
     )
 
 
-def test_an_object_is_no_package(desk):
+def test_object_is_not_a_package(desk):
     found = refused(desk.simulate, [], [desk.call("f", package=Address.of(6))])
     assert found == (INVALID, f"object {Address.of(6)} is not a package")
 
 
-def test_a_function_that_does_not_exist_is_named(desk):
+def test_unknown_function_is_named(desk):
     command = desk.call("nothing", from_index(0), module="clock", package=Address.of(2))
     code, details = refused(desk.simulate, [CLOCK], [command])
     assert code is INVALID
     assert details == f"unable to find function {Address.of(2)}::clock::nothing"
 
 
-def test_an_argument_beyond_the_parameters_is_refused(desk):
+def test_argument_beyond_the_parameters_is_refused(desk):
     clock = timestamp(desk)
     clock["move_call"]["arguments"] = [from_index(0)] * 3
     assert refused(desk.simulate, [CLOCK], [clock]) == (INVALID, "invalid input parameter")
 
 
-def test_another_version_than_the_live_one_is_refused(probe):
+def test_version_other_than_the_live_one_is_refused(probe):
     desk, _ = probe
     thing = desk.make_thing()
     now = desk.object(thing)
@@ -271,7 +273,7 @@ def test_another_version_than_the_live_one_is_refused(probe):
     )
 
 
-def test_another_digest_than_the_live_one_is_refused(probe):
+def test_digest_other_than_the_live_one_is_refused(probe):
     desk, _ = probe
     thing = desk.make_thing()
     other = by_id(thing) | {"digest": "1" * 32}
@@ -280,7 +282,7 @@ def test_another_digest_than_the_live_one_is_refused(probe):
     assert details.startswith("provided digest doesn't match")
 
 
-def test_an_object_of_an_object_is_no_input(probe):
+def test_child_object_cannot_be_an_input(probe):
     desk, _ = probe
     parent, child = desk.make_thing(), desk.make_thing()
     key = {"literal": {"number_value": 1}}
@@ -292,7 +294,7 @@ def test_an_object_of_an_object_is_no_input(probe):
     )
 
 
-def test_a_shared_object_is_not_owned_and_an_owned_one_not_shared(probe):
+def test_kind_that_contradicts_the_owner_is_refused(probe):
     desk, box = probe
     thing = desk.make_thing()
     call = desk.call("value", from_index(0))
@@ -320,23 +322,23 @@ def test_a_shared_object_is_not_owned_and_an_owned_one_not_shared(probe):
         {"kind": SHARED, "object_id": "0x6", "digest": "1" * 32},
     ],
 )
-def test_fields_that_do_not_go_together_are_refused(desk, fields):
+def test_contradictory_fields_are_refused(desk, fields):
     found = refused(desk.simulate, [fields], [timestamp(desk)])
     assert found == (INVALID, "invalid unresolved input argument")
 
 
-def test_more_objects_than_a_transaction_may_have_are_not_looked_up(desk):
+def test_objects_above_the_limit_are_not_looked_up(desk):
     code, details = refused(desk.simulate, [by_id(ABSENT)] * 2_049, [])
     assert code is INVALID
     assert details.endswith("maximum input + receiving objects in a transaction is 2048")
 
 
-def test_a_literal_without_a_use_has_no_type(desk):
+def test_unused_literal_has_no_type(desk):
     found = refused(desk.simulate, [{"literal": {"number_value": 1}}], [])
     assert found == (INVALID, "unable to determine type of literal")
 
 
-def test_a_literal_has_one_type(desk):
+def test_literal_has_one_type(desk):
     commands = [
         {"split_coins": {"coin": {"kind": 1}, "amounts": [from_index(0)]}},
         transfer(to=from_index(0)),
@@ -354,19 +356,19 @@ def test_a_literal_has_one_type(desk):
         {"split_coins": {"coin": from_index(0), "amounts": []}},
     ],
 )
-def test_a_literal_is_no_object(desk, command):
+def test_literal_is_not_an_object(desk, command):
     found = refused(desk.simulate, [{"literal": {"string_value": "0x6"}}], [command])
     assert found == (INVALID, "invalid use of literal")
 
 
 @pytest.mark.parametrize("name", ["@mysten/kiosk", "kiosk@mysten.sui", "mysten.sui"])
-def test_names_of_packages_are_refused_with_a_sentence(desk, name):
+def test_package_names_are_refused_with_an_explanation(desk, name):
     code, details = refused(desk.simulate, [], [desk.call("f", package=name)])
     assert code is INVALID
     assert "is a name" in details
 
 
-def test_what_is_not_resolved_cannot_be_executed(desk):
+def test_unresolved_transaction_cannot_be_executed(desk):
     wanted = desk.transaction([CLOCK], [timestamp(desk)])
     code, details = refused(
         desk.client.call,

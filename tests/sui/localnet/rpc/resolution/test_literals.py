@@ -1,4 +1,4 @@
-"""Literals as BCS, calculated by hand."""
+"""Literals as BCS, computed by hand."""
 
 import pytest
 
@@ -108,12 +108,12 @@ def write(messages):
 
 
 @pytest.mark.parametrize(("tag", "value", "expected"), ACCEPTED, ids=str)
-def test_a_literal_becomes_the_bytes_of_its_type(write, tag, value, expected):
+def test_literal_becomes_the_bytes_of_its_type(write, tag, value, expected):
     assert write(tag, value) == expected
 
 
-@pytest.mark.parametrize(("tag", "value"), REFUSED, ids=lambda each: str(each)[:60])
-def test_a_literal_that_is_no_value_of_its_type_is_refused(write, tag, value):
+@pytest.mark.parametrize(("tag", "value"), REFUSED, ids=lambda value: str(value)[:60])
+def test_literal_that_is_not_a_value_of_its_type_is_refused(write, tag, value):
     with pytest.raises(RpcError, match="literal") as caught:
         write(tag, value)
     assert caught.value.code is Code.INVALID_ARGUMENT

@@ -18,22 +18,22 @@ LOOK = [
         }
     }
 ]
-# 1 000 units are the least bucket, at 1 000 MIST; as much again to be safe; nothing is stored.
+# The smallest bucket of 1 000 units at 1 000 MIST, the same as a safety margin, no storage.
 BUDGET = 1_000 * 1_000 + 1_000 * 1_000
-# 40 bytes at 15 units are less than one step of 1 000 units, which is what loading a coin costs.
+# 40 bytes at 15 units are less than one step of 1 000 units, the cost of loading a coin.
 STEP = 1_000 * 1_000
 
 
 @pytest.fixture
 def payer(desk, bob):
-    """Bob's desk, who owns nothing yet."""
+    """Return a sender for Bob, who owns nothing yet."""
     desk.account = bob
     return desk
 
 
 @pytest.fixture
 def coins(payer, localnet):
-    """Funds Bob; gives the ids of his coins, the largest first."""
+    """Fund Bob, and return the IDs of his coins, the largest first."""
 
     def fund(*amounts):
         localnet.fund(payer.account.address, *amounts)
@@ -44,8 +44,8 @@ def coins(payer, localnet):
             object_type="0x2::coin::Coin<0x2::sui::SUI>",
             page_size=1000,
         )
-        ordered = sorted(found.objects, key=lambda each: (-each.balance, each.object_id))
-        return [each.object_id for each in ordered]
+        ordered = sorted(found.objects, key=lambda coin: (-coin.balance, coin.object_id))
+        return [item.object_id for item in ordered]
 
     return fund
 
@@ -55,7 +55,7 @@ def payment_of(simulated):
 
 
 def ids(payment):
-    return [each.object_id for each in payment.objects]
+    return [entry.object_id for entry in payment.objects]
 
 
 def refused(call, *arguments, **options):
@@ -74,7 +74,7 @@ def test_price_budget_and_coin_are_filled_in(payer, coins):
     payer.execute(simulated.transaction)
 
 
-def test_every_further_coin_adds_what_loading_it_costs(payer, coins):
+def test_every_further_coin_adds_its_loading_cost(payer, coins):
     """Two more coins are 1 200 units, which are rounded up to two steps."""
     wanted = coins(SUI, 3 * SUI, 2 * SUI)
     payment = payment_of(payer.simulate(CLOCK, LOOK))
@@ -82,13 +82,13 @@ def test_every_further_coin_adds_what_loading_it_costs(payer, coins):
     assert payment.budget == BUDGET + 2 * STEP
 
 
-def test_a_given_budget_stays(payer, coins):
+def test_given_budget_is_kept(payer, coins):
     coins(SUI, SUI)
     gas = {"owner": str(payer.account.address), "budget": 5_000_000}
     assert payment_of(payer.simulate(CLOCK, LOOK, gas_payment=gas)).budget == 5_000_000
 
 
-def test_coins_are_named_by_their_ids_alone(payer, coins):
+def test_coins_can_be_named_only_by_id(payer, coins):
     first, second, _ = coins(SUI, 2 * SUI, 3 * SUI)
     gas = {
         "owner": str(payer.account.address),
@@ -100,7 +100,7 @@ def test_coins_are_named_by_their_ids_alone(payer, coins):
     payer.execute(simulated.transaction)
 
 
-def test_a_coin_that_is_an_input_does_not_pay(payer, coins):
+def test_coin_that_is_an_input_does_not_pay(payer, coins):
     used, other = coins(2 * SUI, SUI)
     command = {
         "transfer_objects": {
@@ -114,13 +114,13 @@ def test_a_coin_that_is_an_input_does_not_pay(payer, coins):
     payer.execute(simulated.transaction)
 
 
-def test_of_many_coins_the_256_largest_pay(payer, coins):
+def test_256_largest_coins_pay(payer, coins):
     coins(*(SUI + number for number in range(0, 260, 2)))
     wanted = coins(*(SUI + number for number in range(1, 260, 2)))[:256]
     assert ids(payment_of(payer.simulate(CLOCK, LOOK))) == wanted
 
 
-def test_a_sponsor_pays_for_the_sender(payer, coins, alice):
+def test_sponsor_pays_for_the_sender(payer, coins, alice):
     coins(SUI)
     sponsor, payer.account = payer.account, alice
     gas = {"owner": str(sponsor.address)}
@@ -131,14 +131,14 @@ def test_a_sponsor_pays_for_the_sender(payer, coins, alice):
     assert executed.effects.gas_used == simulated.effects.gas_used
 
 
-def test_without_selection_nothing_is_bought(payer):
+def test_payment_is_not_filled_in_without_gas_selection(payer):
     simulated = payer.simulate(CLOCK, LOOK, select=False)
     assert simulated.transaction.effects.status.success
     payment = payment_of(simulated)
     assert (payment.price, payment.budget, ids(payment)) == (1000, 50_000 * SUI, [])
 
 
-def test_without_checks_nothing_is_selected(payer):
+def test_gas_is_not_selected_without_checks(payer):
     simulated = payer.simulate(CLOCK, LOOK, checks=1)
     assert simulated.transaction.effects.status.success
     assert ids(payment_of(simulated)) == []
@@ -147,7 +147,7 @@ def test_without_checks_nothing_is_selected(payer):
 # --- What is refused
 
 
-def test_too_little_money_is_named_with_what_is_needed(payer, coins):
+def test_insufficient_balance_error_names_the_required_budget(payer, coins):
     coins(BUDGET - 1)
     code, details = refused(payer.simulate, CLOCK, LOOK)
     assert code is INVALID
@@ -157,7 +157,7 @@ def test_too_little_money_is_named_with_what_is_needed(payer, coins):
     )
 
 
-def test_too_little_in_the_named_coins_is_named_too(payer, coins):
+def test_insufficient_named_coins_are_reported(payer, coins):
     coin = coins(SUI, BUDGET - 1)[1]
     gas = {"owner": str(payer.account.address), "objects": [{"object_id": coin}]}
     code, details = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
@@ -168,14 +168,14 @@ def test_too_little_in_the_named_coins_is_named_too(payer, coins):
     )
 
 
-def test_a_coin_that_does_not_exist_is_not_found(payer):
+def test_missing_coin_is_not_found(payer):
     absent = str(Address.of(0xDEAD))
     gas = {"owner": str(payer.account.address), "objects": [{"object_id": absent}]}
     found = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
     assert found == (NOT_FOUND, f"Object {absent} not found")
 
 
-def test_more_coins_than_may_pay_are_not_looked_up(payer):
+def test_coins_above_the_limit_are_not_looked_up(payer):
     objects = [{"object_id": str(Address.of(0xDEAD))}] * 257
     gas = {"owner": str(payer.account.address), "objects": objects}
     code, details = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
@@ -183,13 +183,13 @@ def test_more_coins_than_may_pay_are_not_looked_up(payer):
     assert details.endswith("maximum number of gas payment objects is 256")
 
 
-def test_what_is_no_coin_of_sui_does_not_pay(payer):
+def test_other_objects_cannot_pay(payer):
     gas = {"owner": str(payer.account.address), "objects": [{"object_id": "0x6"}]}
     found = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
     assert found == (INVALID, f"object {Address.of(6)} is not a valid gas coin")
 
 
-def test_a_payment_names_its_owner(payer):
+def test_payment_contains_its_owner(payer):
     code, details = refused(payer.simulate, CLOCK, LOOK, gas_payment={"budget": 1})
     assert (code, details) == (INVALID, "missing owner")
 
@@ -201,14 +201,14 @@ def test_a_payment_names_its_owner(payer):
         (50_000 * SUI + 1, "Gas budget: 50000000000001 is higher than max: 50000000000000"),
     ],
 )
-def test_a_budget_has_bounds(payer, budget, reason):
+def test_budget_is_limited(payer, budget, reason):
     gas = {"owner": str(payer.account.address), "budget": budget}
     code, details = refused(payer.simulate, CLOCK, LOOK, select=False, gas_payment=gas)
     assert code is INVALID
     assert details == f"Error checking transaction input objects: {reason}"
 
 
-def test_a_price_below_the_reference_price_is_refused(payer):
+def test_price_below_the_reference_price_is_refused(payer):
     gas = {"owner": str(payer.account.address), "price": 999}
     code, details = refused(payer.simulate, CLOCK, LOOK, select=False, gas_payment=gas)
     assert code is INVALID

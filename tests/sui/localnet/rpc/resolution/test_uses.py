@@ -20,7 +20,7 @@ def uses_of(*commands):
     return Uses(commands).of(0)
 
 
-def test_every_command_tells_what_it_wants_an_input_for():
+def test_every_command_determines_the_role_of_an_input():
     call = MoveCall(Address.of(2), "m", "f", (), (GasCoin(), IT))
     transfer = TransferObjects((OTHER, IT), IT)
     split = SplitCoins(IT, (IT, IT))
@@ -41,5 +41,5 @@ def test_every_command_tells_what_it_wants_an_input_for():
     )
 
 
-def test_gas_and_results_are_no_uses_of_an_input():
+def test_gas_and_results_are_not_uses_of_an_input():
     assert uses_of(MergeCoins(GasCoin(), (Result(0),)), TransferObjects((OTHER,), OTHER)) == ()

@@ -1,4 +1,4 @@
-"""Pages of loopback origins, as browsers ask for them (Fetch standard, "CORS protocol")."""
+"""Pages of loopback origins, with requests as from browsers (Fetch standard, "CORS protocol")."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ ORIGIN = {"origin": "http://localhost:3000"}
 
 
 @pytest.mark.parametrize("path", [INFO, "/v2/gas", "/v1/gas", "/health", "/anything"])
-def test_a_preflight_allows_everything(localnet, path):
+def test_preflight_allows_everything(localnet, path):
     asked = {
         **ORIGIN,
         "access-control-request-method": "POST",
@@ -28,7 +28,7 @@ def test_a_preflight_allows_everything(localnet, path):
 @pytest.mark.parametrize(
     ("path", "body"), [(INFO, b"\0\0\0\0\0"), (INFO, b"\x01\0\0\0\0"), ("/no.Such/Thing", b"")]
 )
-def test_a_page_may_read_responses_and_errors_with_all_their_headers(localnet, path, body):
+def test_page_may_read_responses_and_errors_with_all_headers(localnet, path, body):
     headers = {**ORIGIN, "content-type": "application/grpc-web+proto"}
     answer = httpx.post(f"{localnet.url}{path}", content=body, headers=headers)
     assert answer.headers["access-control-allow-origin"] == "*"
@@ -36,7 +36,7 @@ def test_a_page_may_read_responses_and_errors_with_all_their_headers(localnet, p
 
 
 @pytest.mark.parametrize("path", ["/v2/gas", "/nothing"])
-def test_a_page_may_read_what_is_not_grpc(localnet, path):
+def test_page_may_read_plain_http(localnet, path):
     answer = httpx.post(f"{localnet.url}{path}", json={}, headers=ORIGIN)
     assert answer.status_code >= 400
     assert answer.headers["access-control-allow-origin"] == "*"

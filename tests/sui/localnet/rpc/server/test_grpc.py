@@ -1,4 +1,4 @@
-"""What holds for every call, whatever it is for."""
+"""Properties of every call, independent of its procedure."""
 
 import socket
 from contextlib import suppress
@@ -21,7 +21,7 @@ def refused(call, /, *arguments, **fields):
 
 
 def is_closed(connection):
-    """Whether the other side hung up, in whatever way."""
+    """Return whether the other side has closed or reset the connection."""
     try:
         return connection.recv(1) == b""
     except ConnectionError:
@@ -32,7 +32,7 @@ def raw(client, path, body=b"", **options):
     return client.channel.unary_unary(path)(body, timeout=20, **options)
 
 
-def test_every_response_says_which_network_it_is_from(client):
+def test_every_response_names_its_network(client):
     response, headers = client.call_with_headers("LedgerService/GetServiceInfo")
     assert headers["x-sui-chain-id"] == response.chain_id
     assert headers["x-sui-checkpoint-height"] == str(response.checkpoint_height)
@@ -43,14 +43,14 @@ def test_every_response_says_which_network_it_is_from(client):
     assert headers["server"] == response.server
 
 
-def test_an_error_says_which_network_it_is_from(client):
+def test_error_names_its_network(client):
     with pytest.raises(grpc.RpcError) as caught:
         raw(client, "/no.Such/Procedure")
     headers = dict(caught.value.initial_metadata()) | dict(caught.value.trailing_metadata())
     assert "x-sui-chain-id" in headers
 
 
-def test_a_procedure_that_does_not_exist_is_not_implemented(client):
+def test_unknown_procedure_is_not_implemented(client):
     code, details = refused(raw, client, "/sui.rpc.v2.LedgerService/Nonsense")
     assert code is grpc.StatusCode.UNIMPLEMENTED
     assert "/sui.rpc.v2.LedgerService/Nonsense" in details
@@ -66,29 +66,29 @@ def test_every_procedure_is_served(client):
 
 
 @pytest.mark.parametrize("body", [b"\xff", b"\x0a\xff\xff\xff\xff\x0f", b"\x0a\x02\xff\xfe"])
-def test_bytes_that_are_no_message_are_refused(client, body):
+def test_bytes_that_are_not_a_message_are_refused(client, body):
     code, _ = refused(raw, client, "/sui.rpc.v2.LedgerService/GetObject", body)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_a_request_that_is_too_large_is_refused_before_it_is_read(client):
+def test_large_request_is_refused_before_it_is_read(client):
     code, details = refused(raw, client, INFO, b"\0" * (Limits().request_bytes + 1))
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert str(Limits().request_bytes) in details
 
 
-def test_a_compressed_request_is_refused(client):
+def test_compressed_request_is_refused(client):
     code, _ = refused(raw, client, INFO, b"\0" * 1000, compression=grpc.Compression.Gzip)
     assert code is grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_many_calls_at_once_all_get_responses(client):
+def test_many_concurrent_calls_get_responses(client):
     stub = client.channel.unary_unary(INFO)
     futures = [stub.future(b"", timeout=20) for _ in range(300)]
     assert len([future.result() for future in futures]) == 300
 
 
-def test_many_streams_at_once_are_all_served(client):
+def test_many_concurrent_streams_are_served(client):
     streams = [client.stream("SubscriptionService/SubscribeEvents") for _ in range(200)]
     assert all(next(stream).HasField("watermark") for stream in streams)
     assert client.call("LedgerService/GetServiceInfo").chain_id
@@ -96,7 +96,7 @@ def test_many_streams_at_once_are_all_served(client):
         stream.cancel()
 
 
-def test_more_calls_at_once_than_allowed_are_refused(make_client):
+def test_calls_above_the_limit_are_refused(make_client):
     with ThreadedLocalnet(limits=Limits(calls=2)) as localnet:
         client = make_client(localnet.url)
         streams = [client.stream("Health/Watch") for _ in range(2)]
@@ -104,7 +104,7 @@ def test_more_calls_at_once_than_allowed_are_refused(make_client):
         code, details = refused(next, client.stream("Health/Watch"))
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert "2 calls" in details
-        assert client.call("LedgerService/GetServiceInfo").chain_id  # it is over at once
+        assert client.call("LedgerService/GetServiceInfo").chain_id  # this call is short
         for stream in streams:
             stream.cancel()
 
@@ -123,14 +123,14 @@ def test_more_calls_at_once_than_allowed_are_refused(make_client):
     ],
     ids=range(8),
 )
-def test_whatever_one_connection_sends_others_are_served(client, localnet, noise):
+def test_any_bytes_of_one_connection_do_not_affect_others(client, localnet, noise):
     host, _, port = urlsplit(localnet.url).netloc.partition(":")
     with socket.create_connection((host, int(port)), timeout=5) as connection:
         connection.sendall(noise)
         assert client.call("LedgerService/GetServiceInfo").chain_id
 
 
-def test_a_request_that_is_not_grpc_is_refused_politely(localnet):
+def test_request_that_is_not_grpc_gets_an_http_error(localnet):
     import httpcore
 
     with httpcore.ConnectionPool(http1=False, http2=True) as pool:
@@ -138,13 +138,13 @@ def test_a_request_that_is_not_grpc_is_refused_politely(localnet):
     assert response.status == 415
 
 
-def test_a_call_that_takes_longer_than_its_client_waits_is_ended(client):
+def test_call_is_ended_at_the_clients_deadline(client):
     stub = client.channel.unary_stream("/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints")
     code, _ = refused(lambda: list(stub(b"", timeout=0.2)))
     assert code is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-def test_more_connections_than_allowed_are_closed_and_closed_ones_do_not_count():
+def test_connections_above_the_limit_are_closed_and_closed_ones_do_not_count():
     with ThreadedLocalnet(limits=Limits(connections=2)) as localnet:
         host, _, port = urlsplit(localnet.url).netloc.partition(":")
 

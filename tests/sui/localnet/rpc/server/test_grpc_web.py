@@ -1,4 +1,4 @@
-"""Calls in gRPC-web, byte for byte as its protocol document (PROTOCOL-WEB.md) has them."""
+"""Calls in gRPC-web, byte for byte as in its protocol document (PROTOCOL-WEB.md)."""
 
 import asyncio
 from base64 import b64decode, b64encode
@@ -27,7 +27,7 @@ def trailers(block):
     return dict(line.split(":", 1) for line in block.decode().split("\r\n")[:-1])
 
 
-def test_a_response_is_a_message_frame_and_a_trailers_frame(web):
+def test_response_has_a_message_frame_and_a_trailers_frame(web):
     answer = web.post(INFO, EMPTY)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/grpc-web+proto"
@@ -41,7 +41,7 @@ def test_a_response_is_a_message_frame_and_a_trailers_frame(web):
 @pytest.mark.parametrize(
     "content_type", ["application/grpc-web", "application/grpc-web+proto; charset=utf-8"]
 )
-def test_the_format_of_messages_is_proto_whether_it_is_said_or_not(web, content_type):
+def test_message_format_is_proto_with_or_without_suffix(web, content_type):
     answer = web.post(INFO, EMPTY, content_type)
     assert answer.headers["content-type"] == "application/grpc-web+proto"
     assert [flags for flags, _ in web.frames(answer.content)] == [0x00, 0x80]
@@ -52,12 +52,12 @@ def test_text_is_base64_of_the_same_frames(web, content_type):
     answer = web.post(f"{LEDGER}/GetObject", b64encode(CLOCK), content_type, accept=content_type)
     assert answer.headers["content-type"] == "application/grpc-web-text+proto"
     binary = web.post(f"{LEDGER}/GetObject", CLOCK)
-    # Each frame is padded by itself, so a decoder has to go on behind the padding.
+    # Each frame is padded separately, so a decoder must continue after the padding.
     size = 5 + int.from_bytes(binary.content[1:5], "big")
     assert answer.content == b64encode(binary.content[:size]) + b64encode(binary.content[size:])
 
 
-def test_the_accept_header_decides_the_form_of_the_response(web):
+def test_accept_header_selects_the_form_of_the_response(web):
     text = web.post(INFO, EMPTY, accept=TEXT)
     assert text.headers["content-type"] == "application/grpc-web-text+proto"
     assert b64decode(text.content[:8])[0] == 0
@@ -80,17 +80,17 @@ def test_text_that_is_not_base64_is_refused(web, body):
     assert web.post(INFO, body, TEXT).headers["grpc-status"] == "3"
 
 
-def test_an_error_before_any_message_is_in_the_head_alone(web):
+def test_error_before_any_message_is_only_in_the_headers(web):
     answer = web.post(f"{LEDGER}/GetObject", b"\0\0\0\0\x05\x0a\x030xg")
     assert answer.status_code == 200
     assert answer.content == b""
     assert answer.headers["grpc-status"] == "3"
-    assert answer.headers["grpc-message"] == "invalid object_id: '0xg' is not an address"
+    assert answer.headers["grpc-message"] == "invalid object_id: '0xg' is not a valid address"
     assert answer.headers["content-type"] == "application/grpc-web+proto"
     assert "x-sui-chain-id" in answer.headers
 
 
-def test_a_message_that_is_not_ascii_is_percent_encoded(web):
+def test_non_ascii_message_is_percent_encoded(web):
     name = "ä%\n".encode()
     body = b"\0\0\0\0" + bytes([len(name) + 2]) + b"\x0a" + bytes([len(name)]) + name
     answer = web.post(f"{LEDGER}/GetObject", body)
@@ -98,7 +98,7 @@ def test_a_message_that_is_not_ascii_is_percent_encoded(web):
     assert "%C3%A4%25" in answer.headers["grpc-message"]
 
 
-def test_a_message_that_ends_in_a_space_is_a_header(web):
+def test_message_that_ends_in_a_space_is_a_valid_header(web):
     mask = b"\x12\x02\x0a\x00"  # one empty path
     answer = web.post(f"{LEDGER}/BatchGetObjects", b"\0\0\0\0\x04" + mask)
     assert answer.headers["grpc-status"] == "3"
@@ -115,12 +115,12 @@ def test_a_message_that_ends_in_a_space_is_a_header(web):
         ("\n" * 1_001, "%0A" * 1_000),
     ],
 )
-def test_a_message_fits_into_a_header(web, message, sent):
+def test_message_fits_into_a_header(web, message, sent):
     error = RpcError(Code.NOT_FOUND, message)
     assert dict(status_trailers(web.messages, error))["grpc-message"] == sent
 
 
-def test_the_details_of_an_error_name_the_field_to_blame(web):
+def test_error_details_name_the_invalid_field(web):
     answer = web.post(f"{LEDGER}/GetObject", EMPTY)
     padded = answer.headers["grpc-status-details-bin"] + "=="
     status = web.messages.message("google.rpc.Status").FromString(b64decode(padded))
@@ -133,11 +133,11 @@ def test_the_details_of_an_error_name_the_field_to_blame(web):
     )
 
 
-def test_a_procedure_that_does_not_exist_is_not_implemented(web):
+def test_unknown_procedure_is_not_implemented(web):
     assert web.post("/no.Such/Procedure", EMPTY).headers["grpc-status"] == "12"
 
 
-def test_a_compressed_message_is_refused(web):
+def test_compressed_message_is_refused(web):
     answer = web.post(INFO, b"\x01\0\0\0\0")
     assert answer.headers["grpc-status"] == "12"
 
@@ -145,24 +145,24 @@ def test_a_compressed_message_is_refused(web):
 @pytest.mark.parametrize(
     "body", [b"", b"\0\0\0", b"\0\0\0\0\x01", b"\x80\0\0\0\0", b"\x02\0\0\0\0"]
 )
-def test_frames_that_are_none_are_refused(web, body):
+def test_malformed_frames_are_refused(web, body):
     assert web.post(INFO, body).headers["grpc-status"] == "3"
 
 
-def test_a_stream_has_a_frame_for_each_message(web):
+def test_stream_has_a_frame_for_each_message(web):
     found, status = web.call(f"{LEDGER}/ListCheckpoints")
-    assert [each.checkpoint.sequence_number for each in found[:2]] == [0, 1]
+    assert [item.checkpoint.sequence_number for item in found[:2]] == [0, 1]
     assert found[-1].HasField("end")
     assert status == {"grpc-status": "0"}
 
 
-def test_an_error_of_a_stream_before_its_first_message_is_in_the_head(web):
+def test_stream_error_before_the_first_message_is_in_the_headers(web):
     found, headers = web.call(f"{LEDGER}/ListCheckpoints", read_mask={"paths": ["nonsense"]})
     assert found == []
     assert headers["grpc-status"] == "3"
 
 
-def test_a_deadline_ends_a_stream_with_trailers(web):
+def test_deadline_ends_a_stream_with_trailers(web):
     path = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
     answer = web.post(path, EMPTY, grpc_timeout="200m")
     *frames, (flags, block) = web.frames(answer.content)
@@ -172,19 +172,17 @@ def test_a_deadline_ends_a_stream_with_trailers(web):
 
 
 @pytest.mark.parametrize("value", ["", "5", "5x", "-1S", "1000000000S"])
-def test_a_deadline_that_makes_no_sense_is_refused(web, value):
+def test_invalid_deadline_is_refused(web, value):
     assert web.post(INFO, EMPTY, grpc_timeout=value).headers["grpc-status"] == "3"
 
 
-# Field 15, which nobody knows, with as many bytes as make 1000 and 1001 of the whole message.
+# The unknown field 15, with a length that makes messages of 1000 and 1001 bytes.
 @pytest.mark.parametrize(
     ("message", "status"),
     [(b"\x7a\xe5\x07" + bytes(997), "0"), (b"\x7a\xe6\x07" + bytes(998), "8")],
 )
 @pytest.mark.parametrize(("form", "encode"), [("application/grpc-web", bytes), (TEXT, b64encode)])
-def test_a_message_may_be_as_large_as_the_limit_and_no_larger(
-    make_web, form, encode, message, status
-):
+def test_message_may_be_as_large_as_the_limit(make_web, form, encode, message, status):
     with ThreadedLocalnet(limits=Limits(request_bytes=1000)) as localnet:
         frame = b"\0" + len(message).to_bytes(4, "big") + message
         answer = make_web(localnet.url).post(INFO, encode(frame), form)
@@ -193,7 +191,7 @@ def test_a_message_may_be_as_large_as_the_limit_and_no_larger(
 
 
 @given(form=FORMS, body=st.binary(max_size=64))
-def test_whatever_bytes_come_are_messages_or_refused(form, body):
+def test_any_bytes_are_messages_or_refused(form, body):
     with suppress(RpcError):
         found = asyncio.run(read_all(form, body, message_bytes=40))
         assert sum(5 + len(message) for message in found) == len(form.decode(body))
@@ -201,7 +199,7 @@ def test_whatever_bytes_come_are_messages_or_refused(form, body):
 
 
 @given(form=FORMS, messages=st.lists(st.binary(max_size=20), max_size=4))
-def test_frames_come_back_as_the_messages_that_they_were_made_of(form, messages):
+def test_encoded_frames_are_decoded_to_the_same_messages(form, messages):
     frames = (b"\0" + len(message).to_bytes(4, "big") + message for message in messages)
     body = b"".join(form.encode(frame) for frame in frames)
     assert asyncio.run(read_all(form, body, message_bytes=200)) == messages

@@ -47,7 +47,7 @@ def read_until(connection, wanted, count=1):
 LAST_CHUNK = b"grpc-status:0\r\n\r\n0\r\n\r\n"
 
 
-def test_a_connection_is_kept_alive_behind_a_call(dial):
+def test_connection_is_kept_alive_after_a_call(dial):
     connection = dial()
     for _ in range(3):
         connection.sendall(request(INFO))
@@ -62,13 +62,13 @@ def test_pipelined_calls_get_responses_in_order(dial):
     connection.sendall(request(INFO) + request(unknown) + request("/health", b"", method="GET"))
     connection.sendall(request(INFO, EMPTY, "content-length: 5", "connection: close"))
     answers = read_to_the_end(connection)
-    places = [answers.index(each) for each in (LAST_CHUNK, b"grpc-status: 12", b'"chain_id"')]
+    places = [answers.index(item) for item in (LAST_CHUNK, b"grpc-status: 12", b'"chain_id"')]
     assert places == sorted(places)
     assert answers.endswith(LAST_CHUNK)
     assert answers.count(b"HTTP/1.1 200 ") == 4
 
 
-def test_more_pipelined_calls_than_are_read_ahead_all_get_responses(dial):
+def test_pipelined_calls_above_the_read_ahead_get_responses(dial):
     connection = dial()
     count = 1200
     calls = request("/no.Such/Procedure") * count
@@ -80,7 +80,7 @@ def test_more_pipelined_calls_than_are_read_ahead_all_get_responses(dial):
     assert answers.count(b"HTTP/1.1 200 ") == count
 
 
-def test_a_body_may_come_in_chunks(dial):
+def test_body_may_be_chunked(dial):
     connection = dial()
     connection.sendall(request(INFO, b"", "transfer-encoding: chunked"))
     for part in (EMPTY[:2], EMPTY[2:]):
@@ -89,7 +89,7 @@ def test_a_body_may_come_in_chunks(dial):
     assert read_until(connection, LAST_CHUNK)
 
 
-def test_a_client_that_waits_for_leave_to_send_gets_it(dial):
+def test_client_that_expects_continue_gets_it(dial):
     connection = dial()
     connection.sendall(request(INFO, b"", "content-length: 5", "expect: 100-continue"))
     assert read_until(connection, b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
@@ -97,7 +97,7 @@ def test_a_client_that_waits_for_leave_to_send_gets_it(dial):
     assert read_until(connection, LAST_CHUNK).startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_client_of_http_1_0_gets_no_chunks(dial):
+def test_http_1_0_client_gets_no_chunks(dial):
     connection = dial()
     connection.sendall(request(INFO, version="1.0"))
     answer = read_to_the_end(connection)
@@ -105,14 +105,14 @@ def test_a_client_of_http_1_0_gets_no_chunks(dial):
     assert answer.endswith(b"grpc-status:0\r\n")
 
 
-def test_a_client_that_ends_its_half_still_gets_its_responses(dial):
+def test_half_closed_client_gets_its_responses(dial):
     connection = dial()
     connection.sendall(request(INFO) * 2)
     connection.shutdown(socket.SHUT_WR)
     assert read_to_the_end(connection).count(LAST_CHUNK) == 2
 
 
-def test_a_call_whose_body_is_announced_as_too_large_is_refused_at_once(dial):
+def test_call_with_a_large_content_length_is_refused_immediately(dial):
     connection = dial()
     connection.sendall(request(INFO, b"", f"content-length: {Limits().request_bytes + 6}"))
     answer = read_to_the_end(connection)
@@ -120,7 +120,7 @@ def test_a_call_whose_body_is_announced_as_too_large_is_refused_at_once(dial):
     assert b"grpc-status: 8\r\n" in answer
 
 
-def test_a_call_whose_chunks_are_too_many_is_refused(dial):
+def test_call_with_too_many_chunks_is_refused(dial):
     connection = dial()
     connection.sendall(request(INFO, b"", "transfer-encoding: chunked"))
     chunk = b"100000\r\n" + bytes(2**20) + b"\r\n"
@@ -129,7 +129,7 @@ def test_a_call_whose_chunks_are_too_many_is_refused(dial):
     assert b"grpc-status: 8\r\n" in read_to_the_end(connection)
 
 
-def test_native_grpc_over_http_1_is_told_what_is_served(localnet):
+def test_native_grpc_over_http_1_gets_an_explanation(localnet):
     headers = {"content-type": "application/grpc"}
     answer = httpx.post(f"{localnet.url}{INFO}", content=EMPTY, headers=headers)
     assert answer.status_code == 415
@@ -139,14 +139,14 @@ def test_native_grpc_over_http_1_is_told_what_is_served(localnet):
 @pytest.mark.parametrize(
     "refused", ["application/grpc", "application/connect+proto", "application/json", "text/plain"]
 )
-def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(dial, refused):
+def test_unknown_content_type_is_refused_before_the_body_ends(dial, refused):
     connection = dial()
     lines = [f"POST {INFO} HTTP/1.1", "host: localhost", f"content-type: {refused}"]
     connection.sendall("\r\n".join([*lines, "transfer-encoding: chunked"]).encode() + b"\r\n\r\n")
     assert read_to_the_end(connection).startswith(b"HTTP/1.1 415 ")
 
 
-def test_a_conversation_goes_on_before_its_client_ends_it(dial):
+def test_conversation_continues_before_its_client_ends_it(dial):
     connection = dial()
     connection.sendall(request(REFLECTION, b"", "transfer-encoding: chunked"))
     for _ in range(2):
@@ -157,7 +157,7 @@ def test_a_conversation_goes_on_before_its_client_ends_it(dial):
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
-def test_a_call_with_another_method_than_post_is_refused(localnet, method):
+def test_call_with_another_method_than_post_is_refused(localnet, method):
     headers = {"content-type": "application/grpc-web"}
     answer = httpx.request(method, f"{localnet.url}{INFO}", headers=headers)
     assert answer.status_code == 405
@@ -167,11 +167,11 @@ SUBSCRIBE = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
 
 
 @pytest.mark.parametrize("leave", ["close", "half", "reset"])
-def test_a_subscription_ends_when_its_client_leaves(make_client, dial, leave):
+def test_subscription_ends_when_its_client_disconnects(make_client, dial, leave):
     with ThreadedLocalnet(limits=Limits(subscriptions=1)) as localnet:
         first = dial(localnet.url)
         first.sendall(request(SUBSCRIBE))
-        assert read_until(first, b"\x12")  # the first checkpoint is there
+        assert read_until(first, b"\x12")  # the first checkpoint has arrived
         if leave == "half":
             first.shutdown(socket.SHUT_WR)
             read_to_the_end(first)
@@ -179,7 +179,7 @@ def test_a_subscription_ends_when_its_client_leaves(make_client, dial, leave):
             wait = struct.pack("ii", leave == "reset", 0)
             first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, wait)
             first.close()
-        # The one place is free again: at the latest when a checkpoint cannot be sent.
+        # The only slot is free again, at the latest when a checkpoint cannot be sent.
         client = make_client(localnet.url)
         assert any(is_free(localnet, client) for _ in range(1000))
 
@@ -192,7 +192,7 @@ def is_free(localnet, client):
     return False
 
 
-def test_a_server_that_stops_ends_its_streams(dial):
+def test_stopped_server_ends_its_streams(dial):
     with ThreadedLocalnet() as localnet:
         connection = dial(localnet.url)
         connection.sendall(request(SUBSCRIBE))
@@ -204,7 +204,7 @@ def test_a_server_that_stops_ends_its_streams(dial):
 GENESIS = b"\0\0\0\0\x07\x08\0\x1a\x03\x0a\x01*"  # sequence_number 0, every field: a megabyte
 
 
-def test_a_client_that_does_not_read_is_dropped_at_its_deadline(dial):
+def test_client_that_does_not_read_is_dropped_at_its_deadline(dial):
     idle, other, count = dial(), dial(), 100
     path = "/sui.rpc.v2.LedgerService/GetCheckpoint"
     size = f"content-length: {len(GENESIS)}"
@@ -219,7 +219,7 @@ def test_a_client_that_does_not_read_is_dropped_at_its_deadline(dial):
     assert received.count(LAST_CHUNK) < count
 
 
-def test_a_client_that_only_sends_is_not_heard_until_it_reads(dial):
+def test_client_that_only_sends_is_not_read_until_it_reads(dial):
     connection = dial()
     connection.settimeout(0.2)
     asked = request("/health", b"", method="GET") * 500_000
@@ -227,7 +227,7 @@ def test_a_client_that_only_sends_is_not_heard_until_it_reads(dial):
         connection.sendall(asked)
 
 
-def test_the_head_of_a_plain_response_can_be_had_alone(dial):
+def test_head_request_gets_only_headers(dial):
     connection = dial()
     connection.sendall(request("/health", b"", "connection: close", method="HEAD"))
     answer = read_to_the_end(connection)
@@ -235,7 +235,7 @@ def test_the_head_of_a_plain_response_can_be_had_alone(dial):
     assert answer.endswith(b"\r\n\r\n")
 
 
-def test_what_is_refused_behind_a_request_for_a_head_has_a_body(dial):
+def test_refusal_after_a_head_request_has_a_body(dial):
     connection = dial()
     connection.sendall(
         request("/health", b"", method="HEAD") + b"GET /health HTTP/1.1\r\n:\r\n\r\n"
@@ -243,7 +243,7 @@ def test_what_is_refused_behind_a_request_for_a_head_has_a_body(dial):
     answers = read_to_the_end(connection)
     assert answers.startswith(b"HTTP/1.1 200 ")
     assert b"HTTP/1.1 400 " in answers
-    assert answers.endswith(b'{"error": "the request is not understood"}')
+    assert answers.endswith(b'{"error": "malformed request"}')
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_what_is_refused_behind_a_request_for_a_head_has_a_body(dial):
         request(INFO, EMPTY, "content-length: 5", "bad header: \x01"),
     ],
 )
-def test_nonsense_ends_only_its_own_connection(localnet, dial, nonsense):
+def test_garbage_ends_only_its_own_connection(localnet, dial, nonsense):
     connection = dial()
     with suppress(ConnectionError):
         connection.sendall(nonsense)

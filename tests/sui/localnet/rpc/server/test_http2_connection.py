@@ -1,4 +1,4 @@
-"""One HTTP/2 connection, seen from a client that has its frames in its own hands."""
+"""One HTTP/2 connection with a client that controls its frames."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ _TURNS = 10_000
 
 
 class Peer:
-    """A client of the connection, which may send nonsense."""
+    """A client of the connection that may send malformed data."""
 
     def __init__(self, backend, wire):
         config = h2.config.H2Configuration(
@@ -42,7 +42,7 @@ class Peer:
         self.exchange()
 
     def exchange(self):
-        """Hand over what both have to say."""
+        """Exchange the pending data of both sides."""
         self.connection.data_received(self.http.data_to_send())
         self.events += self.http.receive_data(bytes(self.wire.written))
         self.wire.written.clear()
@@ -60,7 +60,7 @@ class Peer:
         return stream
 
     def ask(self, path, message=b""):
-        """A whole request."""
+        """Send a whole request."""
         stream, frame = self.begin(path), b"\0" + len(message).to_bytes(4, "big") + message
         for start in range(0, len(frame), 16_384):
             self.http.send_data(stream, frame[start : start + 16_384])
@@ -105,7 +105,7 @@ async def peer(backend, wire):
     await asyncio.sleep(0)
 
 
-async def test_a_request_that_comes_whole_gets_its_response_in_the_same_turn(peer, backend):
+async def test_complete_request_gets_its_response_in_the_same_turn(peer, backend):
     stream = peer.ask(INFO)
     peer.exchange()
     response = backend.messages.procedures[INFO].response.FromString(peer.body(stream)[5:])
@@ -113,7 +113,7 @@ async def test_a_request_that_comes_whole_gets_its_response_in_the_same_turn(pee
     assert peer.has_ended(stream)
 
 
-async def test_a_request_that_comes_byte_by_byte_gets_its_response_too(peer):
+async def test_request_received_byte_by_byte_gets_its_response(peer):
     stream = peer.ask(INFO)
     for byte in peer.http.data_to_send():
         peer.connection.data_received(bytes([byte]))
@@ -122,7 +122,7 @@ async def test_a_request_that_comes_byte_by_byte_gets_its_response_too(peer):
     assert peer.body(stream)
 
 
-async def test_a_call_gets_its_response_before_the_client_has_ended_its_half(peer):
+async def test_call_gets_its_response_before_the_client_half_closes(peer):
     stream = peer.begin(INFO)
     peer.http.send_data(stream, EMPTY)
     await peer.until(lambda: peer.of(stream, h2.events.StreamEnded))
@@ -130,7 +130,7 @@ async def test_a_call_gets_its_response_before_the_client_has_ended_its_half(pee
     await peer.until(lambda: peer.of(stream, h2.events.StreamReset))
 
 
-async def test_what_is_given_up_before_it_is_served_is_not_served(peer, backend, monkeypatch):
+async def test_request_cancelled_before_it_is_served_is_not_served(peer, backend, monkeypatch):
     served = []
     monkeypatch.setattr(
         NodeApplication, "begin", lambda _, exchange: served.append(exchange.number)
@@ -141,7 +141,7 @@ async def test_what_is_given_up_before_it_is_served_is_not_served(peer, backend,
     assert served == [kept]
 
 
-async def test_a_response_waits_for_the_windows_of_its_client(peer, backend):
+async def test_response_waits_for_the_clients_windows(peer, backend):
     peer.http.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 1_000})
     peer.exchange()
     request = backend.messages.procedures[PACKAGE].request(
@@ -163,10 +163,10 @@ async def test_a_response_waits_for_the_windows_of_its_client(peer, backend):
     assert int.from_bytes(body[1:5], "big") == len(body) - 5 > 65_535
 
 
-async def test_a_request_may_be_as_large_as_the_limit_says(peer, backend):
+async def test_request_may_be_as_large_as_the_limit(peer, backend):
     size = backend.limits.request_bytes - 5
     length = bytes((size >> shift & 0x7F) | 0x80 for shift in (0, 7, 14)) + bytes((size >> 21,))
-    message = b"\x7a" + length + bytes(size)  # a field with the number 15, which nobody knows
+    message = b"\x7a" + length + bytes(size)  # the unknown field 15
     frame = b"\0" + len(message).to_bytes(4, "big") + message
     stream = peer.begin(INFO)
     while frame:
@@ -180,7 +180,7 @@ async def test_a_request_may_be_as_large_as_the_limit_says(peer, backend):
     assert peer.body(stream)
 
 
-async def test_many_requests_on_one_connection_do_not_use_up_its_window(peer):
+async def test_many_requests_do_not_use_up_the_connection_window(peer):
     message = b"\x7a\x80\x7d" + bytes(16_000)
     for _ in range(600):  # 40 windows
         stream = peer.ask(INFO, message)
@@ -189,7 +189,7 @@ async def test_many_requests_on_one_connection_do_not_use_up_its_window(peer):
     assert peer.http.outbound_flow_control_window > 0
 
 
-async def test_requests_whose_responses_wait_do_not_use_up_its_window_either(peer, backend):
+async def test_requests_with_waiting_responses_do_not_use_up_the_window(peer, backend):
     peer.http.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
     peer.exchange()
     message = backend.messages.procedures[PACKAGE].request(object_id="0x2").SerializeToString()
@@ -202,7 +202,7 @@ async def test_requests_whose_responses_wait_do_not_use_up_its_window_either(pee
 
 @pytest.fixture
 def made(monkeypatch):
-    """The sizes of the responses that are made."""
+    """Return the sizes of the created responses."""
     sizes, respond = [], Endpoint.respond
 
     def note(endpoint, body):
@@ -229,7 +229,7 @@ async def in_halves(peer, message):
 
 
 async def ask_for_much(peer, backend, ask):
-    """Twenty large responses, whose client has no windows for them."""
+    """Request twenty large responses without windows for them."""
     peer.http.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
     request = backend.messages.procedures[PACKAGE].request(
         object_id="0x2", read_mask={"paths": ["bcs"]}
@@ -248,7 +248,7 @@ def widen(peer, streams):
 
 
 @pytest.mark.parametrize("ask", [at_once, in_halves])
-async def test_who_reads_no_responses_is_made_a_megabyte_and_the_rest_when_it_does(
+async def test_responses_for_a_slow_client_are_limited_to_a_megabyte_until_it_reads(
     peer, backend, made, ask
 ):
     streams = await ask_for_much(peer, backend, ask)
@@ -258,7 +258,7 @@ async def test_who_reads_no_responses_is_made_a_megabyte_and_the_rest_when_it_do
     assert {len(peer.body(stream)) for stream in streams} == {made[0] + 5}
 
 
-async def test_responses_that_were_given_up_leave_their_room_to_others(peer, backend, made):
+async def test_cancelled_responses_free_their_memory(peer, backend, made):
     streams = await ask_for_much(peer, backend, at_once)
     count = len(made)
     for stream in streams[:count]:
@@ -268,7 +268,7 @@ async def test_responses_that_were_given_up_leave_their_room_to_others(peer, bac
     assert len(made) == 20
 
 
-async def test_a_client_that_does_not_read_is_not_heard(peer):
+async def test_client_that_does_not_read_is_not_read_from(peer):
     peer.connection.pause_writing()
     assert not peer.wire.reads
     stream = peer.ask(INFO)
@@ -281,7 +281,7 @@ async def test_a_client_that_does_not_read_is_not_heard(peer):
     assert peer.wire.reads
 
 
-async def test_a_connection_that_is_lost_ends_what_it_serves(peer, backend):
+async def test_lost_connection_ends_its_requests(peer, backend):
     peer.ask(WATCH)
     peer.exchange()
     await asyncio.sleep(0)
@@ -300,7 +300,7 @@ async def test_trailers_end_a_request(peer):
     assert peer.has_ended(stream)
 
 
-async def test_who_breaks_the_protocol_is_told_and_left(peer):
+async def test_protocol_error_is_reported_before_the_connection_ends(peer):
     peer.connection.data_received(b"\0\0\x08\x06\0\0\0\0\x01" + bytes(8))  # PING on a stream
     events = peer.http.receive_data(bytes(peer.wire.written))
     assert any(isinstance(event, h2.events.ConnectionTerminated) for event in events)

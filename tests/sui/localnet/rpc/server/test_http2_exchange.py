@@ -1,4 +1,4 @@
-"""HTTP/2 that is not native gRPC: gRPC-web as proxies forward it, and plain requests."""
+"""HTTP/2 other than native gRPC: gRPC-web as proxies forward it, and plain requests."""
 
 import json
 
@@ -26,7 +26,7 @@ class Exchanges:
         self.http.initiate_connection()
 
     def send(self, method, path, *headers, parts=()):
-        """A request; with no parts it is only a head, and with None it goes on."""
+        """Send a request. Without parts it is only headers; with None it does not end."""
         stream = self.http.get_next_available_stream_id()
         head = [
             (":method", method),
@@ -45,7 +45,7 @@ class Exchanges:
         self.socket.sendall(self.http.data_to_send())
 
     def receive_until(self, wanted):
-        """The body of what comes, up to some bytes."""
+        """Return the received body up to some bytes."""
         body = b""
         while wanted not in body:
             for event in self.http.receive_data(self.socket.recv(65536)):
@@ -54,7 +54,7 @@ class Exchanges:
         return body
 
     def receive(self):
-        """The headers and body of what comes next."""
+        """Return the headers and the body of the next response."""
         headers, body = {}, b""
         while True:
             for event in self.http.receive_data(self.socket.recv(65536)):
@@ -80,7 +80,7 @@ def exchange(dial):
 
 
 @pytest.mark.parametrize("parts", [[EMPTY], [b"\0", b"\0\0\0", b"\0"], [EMPTY, b""]])
-def test_a_call_gets_its_response_whatever_the_parts_it_comes_in(exchange, web, parts):
+def test_call_gets_its_response_for_any_split_into_parts(exchange, web, parts):
     headers, body = exchange("POST", INFO, WEB, parts=parts)
     assert headers[":status"] == "200"
     assert headers["content-type"] == "application/grpc-web+proto"
@@ -91,7 +91,7 @@ def test_a_call_gets_its_response_whatever_the_parts_it_comes_in(exchange, web, 
     assert last == (0x80, b"grpc-status:0\r\n")
 
 
-def test_text_gets_text_back(exchange):
+def test_text_request_gets_a_text_response(exchange):
     headers, body = exchange(
         "POST", INFO, TEXT, ("accept", "application/grpc-web-text"), parts=[b"AAAA", b"AAA="]
     )
@@ -99,21 +99,21 @@ def test_text_gets_text_back(exchange):
     assert body.endswith(b"gAAAAA9ncnBjLXN0YXR1czowDQo=")  # the frame of `grpc-status:0`
 
 
-def test_an_error_is_in_the_head(exchange):
+def test_error_is_in_the_headers(exchange):
     headers, body = exchange("POST", "/no.Such/Procedure", WEB, parts=[EMPTY])
     assert headers["grpc-status"] == "12"
     assert body == b""
 
 
 @pytest.mark.parametrize("refused", ["application/connect+proto", "application/json"])
-def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(exchange, refused):
+def test_unknown_content_type_is_refused_before_the_body_ends(exchange, refused):
     exchange.send("POST", INFO, ("content-type", refused), parts=None)
     headers, body = exchange.receive()
     assert headers[":status"] == "415"
     assert "gRPC-web" in json.loads(body)["error"]
 
 
-def test_a_conversation_in_grpc_web_goes_on_before_its_client_ends_it(exchange):
+def test_grpc_web_conversation_continues_before_its_client_ends_it(exchange):
     stream = exchange.send("POST", REFLECTION, WEB, parts=None)
     for _ in range(2):
         exchange.send_part(stream, LIST_SERVICES)
@@ -123,13 +123,13 @@ def test_a_conversation_in_grpc_web_goes_on_before_its_client_ends_it(exchange):
     assert exchange.receive_until(b"grpc-status:0\r\n")
 
 
-def test_one_connection_carries_many_exchanges(exchange):
+def test_one_connection_serves_many_exchanges(exchange):
     for _ in range(3):
         headers, _ = exchange("POST", INFO, WEB, parts=[EMPTY])
         assert headers[":status"] == "200"
 
 
-def test_a_stream_is_cut_when_the_client_resets_it(exchange):
+def test_stream_is_cut_off_when_the_client_resets_it(exchange):
     path = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
     stream = exchange.send("POST", path, WEB, parts=[EMPTY])
     while not any(
@@ -143,7 +143,7 @@ def test_a_stream_is_cut_when_the_client_resets_it(exchange):
     assert headers[":status"] == "200"
 
 
-def test_a_preflight_gets_its_response(exchange):
+def test_preflight_gets_its_response(exchange):
     headers, body = exchange("OPTIONS", INFO, ("origin", "http://localhost:3000"))
     assert headers[":status"] == "200"
     assert headers["access-control-allow-origin"] == "*"
@@ -176,13 +176,13 @@ NATIVE = ("content-type", "application/grpc")
 
 
 def padded(size):
-    """A frame of so many bytes: a message with a field that nobody knows."""
+    """Return a frame of `size` bytes: a message with an unknown field."""
     field = b"\x7a" + bytes(((size - 8) & 0x7F | 0x80, (size - 8) >> 7))
     return b"\0" + (size - 5).to_bytes(4, "big") + field + bytes(size - 8)
 
 
 def begin(exchange, form, size, path=INFO):
-    """Send so much of a request of 2 000 bytes that its rest is waited for."""
+    """Send `size` bytes of a request of 2 000 bytes, so that the server waits for the rest."""
     stream = exchange.send("POST", path, form, parts=None)
     exchange.send_part(stream, padded(2_000)[:size])
     return stream
@@ -194,7 +194,7 @@ def end(exchange, stream, sent):
 
 
 def is_served(exchange):
-    """Whether a call that comes at once is, behind which all that came before is read."""
+    """Return whether a whole call is served; all earlier data has been processed then."""
     headers, body = exchange("POST", INFO, WEB, parts=[EMPTY])
     return "grpc-status" not in headers and b"grpc-status:0" in body
 
@@ -204,7 +204,7 @@ def small(**limits):
 
 
 @pytest.mark.parametrize("form", [NATIVE, WEB])
-def test_unfinished_calls_of_a_connection_take_no_more_memory_than_is_granted(dial, form):
+def test_incomplete_calls_of_a_connection_have_a_memory_limit(dial, form):
     with small(connection_bytes=1_000) as localnet:
         exchange, other = Exchanges(dial(localnet.url)), Exchanges(dial(localnet.url))
         begin(exchange, form, 900)
@@ -212,12 +212,12 @@ def test_unfinished_calls_of_a_connection_take_no_more_memory_than_is_granted(di
         begin(exchange, form, 200)
         headers, _ = exchange.receive()
         assert (headers[":status"], headers["grpc-status"]) == ("200", "8")  # RESOURCE_EXHAUSTED
-        assert "a connection keeps 1000 bytes" in headers["grpc-message"]
+        assert "a connection stores at most 1000 bytes" in headers["grpc-message"]
         begin(other, form, 900)
         assert is_served(other)
 
 
-def test_all_connections_together_take_no_more_than_is_granted_either(dial):
+def test_incomplete_calls_of_all_connections_have_a_memory_limit(dial):
     with small(server_bytes=1_000) as localnet:
         exchange, other = Exchanges(dial(localnet.url)), Exchanges(dial(localnet.url))
         begin(exchange, NATIVE, 900)
@@ -225,11 +225,11 @@ def test_all_connections_together_take_no_more_than_is_granted_either(dial):
         begin(other, NATIVE, 200)
         headers, _ = other.receive()
         assert headers["grpc-status"] == "8"
-        assert "the server keeps 1000 bytes" in headers["grpc-message"]
+        assert "the server stores at most 1000 bytes" in headers["grpc-message"]
 
 
 @pytest.mark.parametrize("leave", ["ended", "reset", "refused"])
-def test_the_room_of_an_unfinished_call_is_free_when_that_is_over(dial, leave):
+def test_memory_of_an_incomplete_call_is_freed_when_it_ends(dial, leave):
     with small(connection_bytes=1_000) as localnet:
         exchange = Exchanges(dial(localnet.url))
         stream = begin(exchange, WEB, 900)
@@ -249,7 +249,7 @@ def test_the_room_of_an_unfinished_call_is_free_when_that_is_over(dial, leave):
 
 
 @pytest.mark.parametrize("form", [NATIVE, WEB])
-def test_what_a_subscriber_asked_for_takes_room_as_long_as_it_is_served(dial, form):
+def test_request_of_a_subscriber_uses_memory_while_it_is_served(dial, form):
     with small(connection_bytes=2_500) as localnet:
         exchange = Exchanges(dial(localnet.url))
         stream = begin(exchange, form, 1_900, SUBSCRIBE)
@@ -261,7 +261,7 @@ def test_what_a_subscriber_asked_for_takes_room_as_long_as_it_is_served(dial, fo
         assert headers["grpc-status"] == "8"
 
 
-def test_what_a_conversation_has_got_its_response_to_takes_no_room(dial):
+def test_answered_messages_of_a_conversation_use_no_memory(dial):
     with small(connection_bytes=2_000) as localnet:
         exchange, message = Exchanges(dial(localnet.url)), padded(1_500)
         stream = exchange.send("POST", REFLECTION, NATIVE, parts=None)
@@ -272,7 +272,7 @@ def test_what_a_conversation_has_got_its_response_to_takes_no_room(dial):
             exchange.receive_until(bytes(1_400))
 
 
-def test_a_message_of_a_conversation_that_has_begun_has_to_end_in_time(dial):
+def test_started_message_of_a_conversation_must_end_in_time(dial):
     with small(request_seconds=0.1) as localnet:
         exchange = Exchanges(dial(localnet.url))
         stream = exchange.send("POST", REFLECTION, WEB, parts=None)
@@ -281,7 +281,7 @@ def test_a_message_of_a_conversation_that_has_begun_has_to_end_in_time(dial):
         assert exchange.receive_until(b"grpc-status:4\r\n")  # DEADLINE_EXCEEDED
 
 
-def test_a_plain_request_beyond_what_is_granted_is_refused(dial):
+def test_plain_request_above_the_memory_limit_is_refused(dial):
     with small(connection_bytes=1_000) as localnet:
         exchange = Exchanges(dial(localnet.url))
         stream = exchange.send("POST", "/v2/gas", parts=None)

@@ -1,4 +1,4 @@
-"""Web pages of other people: they read nothing and control nothing."""
+"""Foreign web pages, which must not read or control anything."""
 
 import json
 import urllib.request
@@ -74,7 +74,7 @@ def test_foreign_pages_get_no_preflight(localnet):
     ],
     ids=str,
 )
-def test_programs_and_pages_of_this_machine_use_everything(localnet, headers):
+def test_local_programs_and_pages_may_use_everything(localnet, headers):
     plain = {"content-type": "text/plain"} | headers
     assert httpx.post(f"{localnet.url}/v2/gas", content=COINS, headers=plain).status_code == 200
     web = {"content-type": "application/grpc-web+proto"} | headers
@@ -82,7 +82,7 @@ def test_programs_and_pages_of_this_machine_use_everything(localnet, headers):
     assert (answer.status_code, answer.headers.get("grpc-status", "0")) == (200, "0")
 
 
-def test_a_shown_header_cannot_control_a_terminal(localnet):
+def test_control_characters_in_a_shown_header_are_escaped(localnet):
     request = urllib.request.Request(f"{localnet.url}/health", headers={"Origin": "x\x9b31m" * 99})
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(request)

@@ -1,4 +1,4 @@
-"""Address balances as clients see them."""
+"""Address balances from the clients' point of view."""
 
 import grpc
 import pytest
@@ -47,7 +47,7 @@ def argument(number):
 
 
 def withdrawing(client, sender, amount, recipient, **fields):
-    """A transaction as a client sends it that leaves payment to the node."""
+    """Return a transaction of a client that leaves the payment to the node."""
     redeem = {
         "package": "0x2",
         "module": "coin",
@@ -71,7 +71,7 @@ def withdrawing(client, sender, amount, recipient, **fields):
 # --- Balances
 
 
-def test_a_balance_is_told_with_its_two_parts(client, alice):
+def test_balance_is_reported_with_its_two_parts(client, alice):
     before = balance(client, alice.address)
     assert not before.HasField("address_balance")
     deposit(client, alice, 300, alice.address)
@@ -81,7 +81,7 @@ def test_a_balance_is_told_with_its_two_parts(client, alice):
     assert after.balance == after.coin_balance + 300
 
 
-def test_money_without_coins_is_among_the_balances_and_not_among_the_objects(client, alice):
+def test_address_balance_is_listed_as_balance_but_not_as_object(client, alice):
     deposit(client, alice, 300, DAVE)
     (only,) = client.call("StateService/ListBalances", owner=str(DAVE)).balances
     assert (only.coin_type, only.balance, only.address_balance) == (SUI_TYPE, 300, 300)
@@ -93,7 +93,7 @@ def test_balances_are_dynamic_fields_of_the_root(client, alice):
     deposit(client, alice, 300, DAVE)
     root = str(ACCUMULATOR_ROOT)
     listed = client.call("StateService/ListDynamicFields", "*", parent=root).dynamic_fields
-    fields = {each.field_id: each for each in listed}
+    fields = {item.field_id: item for item in listed}
     field = fields[str(accumulator_id(DAVE, balance_tag(SUI)))]
     assert field.name.value == bytes(DAVE)
     assert field.value_type == f"{Address.of(2)}::accumulator::U128"
@@ -103,33 +103,37 @@ def test_balances_are_dynamic_fields_of_the_root(client, alice):
 # --- Effects and checkpoints
 
 
-def test_effects_tell_the_change_of_a_balance(client, alice):
+def test_effects_contain_the_change_of_a_balance(client, alice):
     executed = deposit(client, alice, 300, DAVE)
     object_id = str(accumulator_id(DAVE, balance_tag(SUI)))
     changed = executed.effects.changed_objects
-    (change,) = (each for each in changed if each.object_id == object_id)
+    (change,) = (item for item in changed if item.object_id == object_id)
     assert (change.input_state, change.output_state) == (DOES_NOT_EXIST, ACCUMULATOR_WRITE)
     assert change.id_operation == NONE
     write = change.accumulator_write
     assert (write.address, write.operation) == (str(DAVE), MERGE)
     assert write.accumulator_type == f"{Address.of(2)}::balance::Balance<{SUI_TYPE}>"
     assert (write.value_kind, write.integer_value) == (INTEGER, 300)
-    changes = {each.address: each.amount for each in executed.balance_changes}
+    changes = {entry.address: entry.amount for entry in executed.balance_changes}
     assert changes == {str(DAVE): "300", str(alice.address): str(-300 - 1_009_880)}
 
 
-def test_the_checkpoint_has_the_transactions_that_settle(client, alice):
+def test_checkpoint_contains_the_settlement_transactions(client, alice):
     number = deposit(client, alice, 300, DAVE).checkpoint
     checkpoint = client.call(
         "LedgerService/GetCheckpoint", "transactions.transaction", sequence_number=number
     ).checkpoint
-    _, settlement, barrier = (each.transaction.kind for each in checkpoint.transactions)
+    _, settlement, barrier = (
+        transaction.transaction.kind for transaction in checkpoint.transactions
+    )
     assert settlement.kind == barrier.kind == SYSTEM_TRANSACTION
     for kind, mutability in ((settlement, NON_EXCLUSIVE_WRITE), (barrier, MUTABLE)):
         root = kind.programmable_transaction.inputs[0]
         assert (root.kind, root.object_id) == (SHARED, str(ACCUMULATOR_ROOT))
         assert root.mutability == mutability
-    functions = [each.move_call.function for each in settlement.programmable_transaction.commands]
+    functions = [
+        command.move_call.function for command in settlement.programmable_transaction.commands
+    ]
     assert functions == ["settlement_prologue", "settle_u128"]
 
 
@@ -141,24 +145,24 @@ def test_the_checkpoint_has_the_transactions_that_settle(client, alice):
     ],
     ids=lambda term: next(iter(term)),
 )
-def test_transactions_are_found_by_the_balances_that_they_change(client, alice, term):
+def test_transactions_are_found_by_the_changed_balances(client, alice, term):
     executed = deposit(client, alice, 300, DAVE)
     terms = {"terms": [{"literals": [term]}]}
     responses = client.stream("LedgerService/ListTransactions", "*", filter=terms)
-    found = [each.transaction for each in responses if each.HasField("transaction")]
-    assert [each.checkpoint for each in found] == [executed.checkpoint]
+    found = [response.transaction for response in responses if response.HasField("transaction")]
+    assert [item.checkpoint for item in found] == [executed.checkpoint]
 
 
 # --- Selecting gas
 
 
-def test_gas_is_taken_from_the_balance_of_the_payer_first(client, alice):
+def test_gas_is_paid_from_the_payers_balance_first(client, alice):
     deposit(client, alice, MIST, alice.address)
     wanted = withdrawing(client, alice.address, 7, DAVE)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     transaction, effects = simulated.transaction, simulated.effects
     assert list(transaction.gas_payment.objects) == []
-    # 1 000 gas units and a new coin, and 1 000 gas units to be safe
+    # 1 000 gas units and a new coin, and 1 000 gas units of safety margin
     assert transaction.gas_payment.budget == 1_000_000 + 988_000 + 1_000_000
     assert transaction.expiration.kind == VALID_DURING
     assert (transaction.expiration.min_epoch, transaction.expiration.epoch) == (0, 1)
@@ -172,7 +176,7 @@ def test_gas_is_taken_from_the_balance_of_the_payer_first(client, alice):
     assert balance(client, alice.address).address_balance == MIST - 7 - 1_988_000
 
 
-def test_each_selection_makes_another_transaction(client, alice):
+def test_each_gas_selection_creates_another_digest(client, alice):
     deposit(client, alice, MIST, alice.address)
     wanted = withdrawing(client, alice.address, 7, DAVE)
     digests = {
@@ -183,9 +187,9 @@ def test_each_selection_makes_another_transaction(client, alice):
 
 
 @pytest.mark.parametrize("amount", [1, 3_000_000])
-def test_coins_pay_what_the_balance_cannot(client, alice, amount):
+def test_coins_pay_when_the_balance_is_insufficient(client, alice, amount):
     deposit(client, alice, 3_000_000, alice.address)
-    # With 1 MIST taken 2 999 999 are left, which is enough.
+    # After a withdrawal of 1 MIST, 2 999 999 are left, which is sufficient.
     wanted = withdrawing(client, alice.address, amount, DAVE)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     assert simulated.effects.status.success
@@ -193,7 +197,7 @@ def test_coins_pay_what_the_balance_cannot(client, alice, amount):
 
 
 def splitting(sender, amount, recipient, **fields):
-    """A transaction that splits the gas coin."""
+    """Return a transaction that splits the gas coin."""
     transfer = {"objects": [{"kind": 3, "result": 0, "subresult": 0}], "address": argument(1)}
     split = {"coin": {"kind": 1}, "amounts": [argument(0)]}
     programmable = {
@@ -204,13 +208,13 @@ def splitting(sender, amount, recipient, **fields):
     return {"kind": kind, "sender": str(sender), **fields}
 
 
-def test_for_a_use_of_the_gas_coin_the_balance_is_reserved_before_the_coins(client, alice):
+def test_balance_is_reserved_before_coins_when_the_gas_coin_is_used(client, alice):
     deposit(client, alice, MIST, alice.address)
     wanted = splitting(alice.address, 100 * MIST, DAVE)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     assert simulated.effects.status.success
     reserved, *coins = simulated.transaction.gas_payment.objects
-    assert {each.object_id for each in coins} == {
+    assert {coin.object_id for coin in coins} == {
         str(coin.object_id) for coin in alice.coins(client)
     }
     chain = Digest.parse(client.call("LedgerService/GetServiceInfo").chain_id)
@@ -218,7 +222,7 @@ def test_for_a_use_of_the_gas_coin_the_balance_is_reserved_before_the_coins(clie
     assert (reserved.object_id, reserved.version) == (str(expected.object_id), 0)
     assert reserved.digest == str(expected.digest)
     assert simulated.transaction.expiration.kind == VALID_DURING
-    # Only for loading the second coin something is added: a reservation is not loaded.
+    # Only the second coin adds a loading cost, because a reservation is not loaded.
     assert simulated.transaction.gas_payment.budget % 1_000_000 == 988_000
     data = simulated.transaction.bcs.value
     signature = {"bcs": {"value": alice.sign(data)}}
@@ -230,7 +234,7 @@ def test_for_a_use_of_the_gas_coin_the_balance_is_reserved_before_the_coins(clie
     ).objects
 
 
-def test_a_reservation_that_the_client_chose_is_kept(client, alice):
+def test_reservation_of_the_client_is_kept(client, alice):
     deposit(client, alice, MIST, alice.address)
     chain = Digest.parse(client.call("LedgerService/GetServiceInfo").chain_id)
     chosen = CoinReservation.of(alice.address, SUI, 30_000_000, 0).reference(chain)
@@ -242,11 +246,11 @@ def test_a_reservation_that_the_client_chose_is_kept(client, alice):
     assert simulated.effects.status.success
     (kept,) = simulated.transaction.gas_payment.objects
     assert kept.object_id == str(chosen.object_id)
-    # 1 000 gas units and a new coin, and 1 000 gas units to be safe
+    # 1 000 gas units and a new coin, and 1 000 gas units of safety margin
     assert simulated.transaction.gas_payment.budget == 2_988_000
 
 
-def test_an_expiration_that_the_client_chose_is_kept(client, alice):
+def test_expiration_of_the_client_is_kept(client, alice):
     deposit(client, alice, MIST, alice.address)
     chain = client.call("LedgerService/GetServiceInfo").chain_id
     chosen = {"kind": VALID_DURING, "min_epoch": 0, "epoch": 0, "chain": chain, "nonce": 77}
@@ -256,7 +260,7 @@ def test_an_expiration_that_the_client_chose_is_kept(client, alice):
     assert simulated.transaction.expiration.epoch == 0
 
 
-def test_taking_more_than_there_is_is_refused_before_anything_runs(client, alice):
+def test_withdrawal_above_the_balance_is_refused_before_execution(client, alice):
     deposit(client, alice, 300, alice.address)
     wanted = withdrawing(client, alice.address, 301, DAVE)
     for selection in (True, False):

@@ -1,4 +1,4 @@
-"""What is known of coins, of the registry and of the time before it."""
+"""Information about coins from the registry and about older coins."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ CLAIMED = 1
 
 @pytest.fixture
 def coins(client, alice):
-    """Publishes a coin: its type, and the ids of what came with it, by their types' names."""
+    """Publish a coin, and return its type and the IDs of its objects by type name."""
 
     def publish(name):
         builder = TransactionBuilder()
@@ -33,9 +33,9 @@ def coins(client, alice):
         executed = alice.execute(client, builder)
         assert executed.effects.status.success, executed.effects.status
         created = {
-            each.object_type.partition("<")[0].rpartition("::")[2]: each
-            for each in executed.effects.changed_objects
-            if each.id_operation == CREATED
+            change.object_type.partition("<")[0].rpartition("::")[2]: change
+            for change in executed.effects.changed_objects
+            if change.id_operation == CREATED
         }
         package = Address.parse(created["package"].object_id)
         return StructTag(package, name, name.upper(), ()), created
@@ -43,7 +43,7 @@ def coins(client, alice):
     return publish
 
 
-def test_a_regulated_coin_of_old_has_its_deny_cap(client, coins):
+def test_old_regulated_coin_has_its_deny_cap(client, coins):
     tag, created = coins("lead")
     info = client.call(INFO, coin_type=str(tag))
     assert (info.metadata.decimals, info.metadata.symbol) == (3, "PB")
@@ -72,7 +72,7 @@ def register(client, account, tag, currency):
     assert executed.effects.status.success, executed.effects.status
 
 
-def test_a_coin_says_everything_in_one_place_when_it_is_registered(client, alice, coins):
+def test_registered_coin_has_all_information_in_one_object(client, alice, coins):
     tag, created = coins("tin")
     with pytest.raises(grpc.RpcError) as caught:
         client.call(INFO, coin_type=str(tag))

@@ -1,4 +1,4 @@
-"""What clients see of epochs, of the system state, and of the transactions that change them."""
+"""Epochs, the system state and epoch changes from the clients' point of view."""
 
 import httpx
 import pytest
@@ -21,7 +21,7 @@ def epoch(client, *paths, **fields):
     return client.call("LedgerService/GetEpoch", *paths, **fields).epoch
 
 
-def test_an_epoch_is_advanced_over_http(localnet, client):
+def test_epoch_is_advanced_over_http(localnet, client):
     answer = advance(localnet)
     latest = client.call("LedgerService/GetCheckpoint", "summary").checkpoint.summary
     assert answer["epoch"] == latest.epoch == 1
@@ -29,7 +29,7 @@ def test_an_epoch_is_advanced_over_http(localnet, client):
     assert answer["timestamp_ms"] == latest.timestamp.ToMilliseconds()
 
 
-def test_all_that_tells_the_epoch_tells_the_new_one(localnet, client):
+def test_all_responses_contain_the_new_epoch(localnet, client):
     advance(localnet)
     info, headers = client.call_with_headers("LedgerService/GetServiceInfo")
     assert info.epoch == 1
@@ -38,7 +38,7 @@ def test_all_that_tells_the_epoch_tells_the_new_one(localnet, client):
     assert epoch(client).epoch == 1
 
 
-def test_an_epoch_that_is_over_has_an_end(localnet, client):
+def test_past_epoch_has_an_end(localnet, client):
     advance(localnet)
     first, second = epoch(client, epoch=0), epoch(client)
     assert first.first_checkpoint == 0
@@ -49,7 +49,7 @@ def test_an_epoch_that_is_over_has_an_end(localnet, client):
     assert not second.HasField("end")
 
 
-def test_by_default_an_epoch_comes_without_committee_and_state(client):
+def test_default_mask_excludes_committee_and_state(client):
     found = epoch(client)
     names = {field.name for field, _ in found.ListFields()}
     assert names == {
@@ -62,7 +62,7 @@ def test_by_default_an_epoch_comes_without_committee_and_state(client):
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_the_committee_is_the_validator(localnet, client, number):
+def test_committee_is_the_validator(localnet, client, number):
     advance(localnet)
     committee = epoch(client, "committee", epoch=number).committee
     assert committee.epoch == number
@@ -70,7 +70,7 @@ def test_the_committee_is_the_validator(localnet, client, number):
     assert (member.public_key, member.weight) == (VALIDATOR.protocol_public_key, 10_000)
 
 
-def test_the_system_state_is_whole(client):
+def test_system_state_is_complete(client):
     state = epoch(client, "system_state").system_state
     assert (state.version, state.epoch, state.protocol_version) == (1, 0, 105)
     assert state.validators.total_stake == 20_000_000 * SUI
@@ -85,7 +85,7 @@ def test_the_system_state_is_whole(client):
     assert state.extra_fields.id != state.parameters.extra_fields.id
 
 
-def test_a_validator_is_shown_with_its_pool(client):
+def test_validator_is_rendered_with_its_pool(client):
     (validator,) = epoch(client, "system_state").system_state.validators.active_validators
     assert validator.address == str(VALIDATOR.address)
     assert validator.proof_of_possession == VALIDATOR.proof_of_possession
@@ -98,7 +98,7 @@ def test_a_validator_is_shown_with_its_pool(client):
     assert not validator.HasField("next_epoch_network_address")
 
 
-def test_the_state_of_an_epoch_that_is_over_is_that_of_its_beginning(localnet, client):
+def test_state_of_a_past_epoch_is_that_of_its_start(localnet, client):
     for _ in range(2):
         advance(localnet)
     states = [epoch(client, "system_state", epoch=number).system_state for number in range(3)]
@@ -107,7 +107,7 @@ def test_the_state_of_an_epoch_that_is_over_is_that_of_its_beginning(localnet, c
     assert states[2].parameters.min_validator_count == 4
 
 
-def test_the_last_checkpoint_tells_the_next_committee(localnet, client):
+def test_last_checkpoint_contains_the_next_committee(localnet, client):
     advance(localnet)
     number = epoch(client, epoch=0).last_checkpoint
     response = client.call("LedgerService/GetCheckpoint", "*", sequence_number=number)
@@ -119,7 +119,7 @@ def test_the_last_checkpoint_tells_the_next_committee(localnet, client):
     assert not latest.HasField("end_of_epoch_data")
 
 
-def test_the_change_of_epoch_is_shown_step_by_step(localnet, client):
+def test_epoch_change_is_rendered_step_by_step(localnet, client):
     advance(localnet)
     number = epoch(client, epoch=0).last_checkpoint
     response = client.call("LedgerService/GetCheckpoint", "*", sequence_number=number)
@@ -137,7 +137,7 @@ def test_the_change_of_epoch_is_shown_step_by_step(localnet, client):
     assert change.epoch_start_timestamp == response.checkpoint.summary.timestamp
 
 
-def test_the_event_of_the_change_can_be_read_as_json(localnet, client):
+def test_epoch_change_event_can_be_read_as_json(localnet, client):
     advance(localnet)
     number = epoch(client, epoch=0).last_checkpoint
     response = client.call("LedgerService/GetCheckpoint", "*", sequence_number=number)
@@ -147,7 +147,7 @@ def test_the_event_of_the_change_can_be_read_as_json(localnet, client):
     assert events[-1].json.struct_value.fields["epoch"].string_value == "1"
 
 
-def test_a_randomness_update_is_shown(localnet, client, alice, builder):
+def test_randomness_update_is_rendered(localnet, client, alice, builder):
     localnet.seed_randomness(b"seed")
     random = builder.resolved(SharedObject(RANDOM, 1, mutable=False))
     builder.move_call(SUI_FRAMEWORK, "random", "new_generator", [random])

@@ -35,7 +35,7 @@ def signed(account, data):
 # --- Execution
 
 
-def test_a_transfer_reaches_its_recipient(client, alice):
+def test_transfer_reaches_its_recipient(client, alice):
     executed = alice.execute(client, transfer(7), "effects", "checkpoint")
     assert executed.effects.status.success
     assert executed.HasField("checkpoint")
@@ -44,20 +44,20 @@ def test_a_transfer_reaches_its_recipient(client, alice):
     assert balance.balance.balance == 7
 
 
-def test_without_a_mask_the_effects_are_told(client, alice):
+def test_default_mask_contains_the_effects(client, alice):
     data = alice.transaction(client, transfer())
     executed = client.call(EXECUTE, **signed(alice, data)).transaction
     assert executed.effects.status.success
     assert not executed.HasField("transaction")
 
 
-def test_the_same_transaction_again_gives_the_same_answer(client, alice):
+def test_repeated_transaction_gives_the_same_response(client, alice):
     data = alice.transaction(client, transfer())
     first = client.call(EXECUTE, "*", **signed(alice, data))
     assert client.call(EXECUTE, "*", **signed(alice, data)) == first
 
 
-def test_a_transaction_may_come_as_a_message_instead_of_bytes(client, alice):
+def test_transaction_may_be_a_message_instead_of_bytes(client, alice):
     data = alice.transaction(client, transfer())
     shown = client.call(
         SIMULATE, "transaction.transaction", transaction={"bcs": {"value": data}}
@@ -69,7 +69,7 @@ def test_a_transaction_may_come_as_a_message_instead_of_bytes(client, alice):
     assert executed.digest == shown.digest
 
 
-def test_a_signature_may_come_in_parts(client, alice):
+def test_signature_may_be_a_message(client, alice):
     data = alice.transaction(client, transfer())
     whole = alice.sign(data)
     parts = {"scheme": 0, "signature": whole[1:65], "public_key": whole[65:]}
@@ -77,7 +77,7 @@ def test_a_signature_may_come_in_parts(client, alice):
     assert client.call(EXECUTE, **fields).transaction.effects.status.success
 
 
-def test_a_failed_transaction_is_executed_and_says_why(client, alice):
+def test_failed_transaction_is_executed_and_has_an_error(client, alice):
     executed = alice.execute(client, transfer(10**18))
     assert not executed.effects.status.success
     error = executed.effects.status.error
@@ -86,7 +86,7 @@ def test_a_failed_transaction_is_executed_and_says_why(client, alice):
     assert executed.effects.gas_used.computation_cost > 0
 
 
-def test_an_abort_says_where_and_with_which_code(client, alice):
+def test_abort_contains_location_and_code(client, alice):
     builder = TransactionBuilder()
     made = builder.move_call(Address.of(1), "option", "none", type_arguments=(Primitive.U8,))
     builder.move_call(
@@ -102,7 +102,7 @@ def test_an_abort_says_where_and_with_which_code(client, alice):
     assert error.description.endswith('function_name: Some("destroy_some") }, 262145) in command 1')
 
 
-def test_there_are_two_signatures_at_the_most(client, alice):
+def test_at_most_two_signatures_are_allowed(client, alice):
     data = alice.transaction(client, transfer())
     fields = signed(alice, data)
     code, details = refused(
@@ -112,7 +112,7 @@ def test_there_are_two_signatures_at_the_most(client, alice):
     assert details == "3 provided signatures exceeds the maximum allowed of 2"
 
 
-def test_a_wrong_signature_is_refused(client, alice, bob):
+def test_wrong_signature_is_refused(client, alice, bob):
     data = alice.transaction(client, transfer())
     code, details = refused(client.call, EXECUTE, **signed(bob, data))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
@@ -120,33 +120,33 @@ def test_a_wrong_signature_is_refused(client, alice, bob):
 
 
 @pytest.mark.parametrize("signature", [b"", b"\0", b"\x09" * 97, b"\0" * 97])
-def test_a_malformed_signature_is_refused(client, alice, signature):
+def test_malformed_signature_is_refused(client, alice, signature):
     data = alice.transaction(client, transfer())
     fields = {"transaction": {"bcs": {"value": data}}}
     code, _ = refused(client.call, EXECUTE, **fields, signatures=[{"bcs": {"value": signature}}])
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_a_transaction_without_a_signature_is_refused(client, alice):
+def test_transaction_without_a_signature_is_refused(client, alice):
     data = alice.transaction(client, transfer())
     code, _ = refused(client.call, EXECUTE, transaction={"bcs": {"value": data}})
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\xff" * 200, b"\0\0\xff\xff\xff\xff\x0f"])
-def test_bytes_that_are_no_transaction_are_refused(client, alice, data):
+def test_bytes_that_are_not_a_transaction_are_refused(client, alice, data):
     code, details = refused(client.call, EXECUTE, **signed(alice, data))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "invalid transaction" in details
 
 
-def test_a_request_without_a_transaction_is_refused(client):
+def test_request_without_a_transaction_is_refused(client):
     for name in (EXECUTE, SIMULATE):
         code, details = refused(client.call, name)
         assert (code, details) == (grpc.StatusCode.INVALID_ARGUMENT, "missing transaction")
 
 
-def test_a_spent_coin_does_not_pay_again(client, alice):
+def test_spent_coin_cannot_pay_again(client, alice):
     payment = alice.coins(client)[:1]
     alice.execute(client, transfer(), payment=payment)
     code, details = refused(lambda: alice.execute(client, transfer(9), payment=payment))
@@ -154,7 +154,7 @@ def test_a_spent_coin_does_not_pay_again(client, alice):
     assert str(payment[0].object_id) in details
 
 
-def test_a_refused_transaction_leaves_no_trace(client, alice, bob):
+def test_refused_transaction_changes_nothing(client, alice, bob):
     before = client.call("LedgerService/GetServiceInfo").checkpoint_height
     data = alice.transaction(client, transfer())
     refused(client.call, EXECUTE, **signed(bob, data))
@@ -169,7 +169,7 @@ def test_a_refused_transaction_leaves_no_trace(client, alice, bob):
 # --- Simulation
 
 
-def test_a_simulation_does_what_execution_does_and_changes_nothing(client, alice):
+def test_simulation_has_the_result_of_the_execution_and_changes_nothing(client, alice):
     data = alice.transaction(client, transfer())
     simulated = client.call(SIMULATE, transaction={"bcs": {"value": data}}).transaction
     assert simulated.effects.status.success
@@ -182,7 +182,7 @@ def test_a_simulation_does_what_execution_does_and_changes_nothing(client, alice
 
 
 def unresolved(client, alice, builder):
-    """What a client sends that leaves payment and budget to the node."""
+    """Return a request of a client that leaves payment and budget to the node."""
     data = alice.transaction(client, builder)
     shown = client.call(
         SIMULATE, "transaction.transaction.kind", transaction={"bcs": {"value": data}}
@@ -196,7 +196,7 @@ def test_gas_selection_fills_in_budget_price_and_coins(client, alice):
     payment = simulated.transaction.gas_payment
     assert payment.price == 1000
     assert payment.owner == str(alice.address)
-    assert {each.object_id for each in payment.objects} == {
+    assert {entry.object_id for entry in payment.objects} == {
         str(coin.object_id) for coin in alice.coins(client)
     }
     used = simulated.effects.gas_used
@@ -204,7 +204,7 @@ def test_gas_selection_fills_in_budget_price_and_coins(client, alice):
     assert payment.budget < SUI
 
 
-def test_a_transaction_with_selected_gas_is_executed(client, alice):
+def test_transaction_with_selected_gas_is_executed(client, alice):
     wanted = unresolved(client, alice, transfer())
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     data = simulated.transaction.bcs.value
@@ -212,14 +212,14 @@ def test_a_transaction_with_selected_gas_is_executed(client, alice):
     assert executed.effects.status.success
 
 
-def test_who_has_no_money_cannot_have_gas_selected(client, alice, bob):
+def test_gas_selection_fails_without_funds(client, alice, bob):
     wanted = unresolved(client, alice, transfer()) | {"sender": str(bob.address)}
     code, details = refused(client.call, SIMULATE, transaction=wanted, do_gas_selection=True)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "insufficient SUI balance" in details
 
 
-def test_without_gas_selection_a_coin_is_lent(client, alice, bob):
+def test_simulation_without_gas_selection_uses_a_mock_coin(client, alice, bob):
     builder = TransactionBuilder()
     builder.move_call(Address.of(2), "clock", "timestamp_ms", [builder.object(Address.of(6))])
     wanted = unresolved(client, alice, builder) | {"sender": str(bob.address)}
@@ -229,7 +229,7 @@ def test_without_gas_selection_a_coin_is_lent(client, alice, bob):
 
 
 def json_of(client, alice, function, codec, value, *types, module="option"):
-    """The JSON of what a function of the standard library returns for a value."""
+    """Return the JSON of a standard library function's result."""
     builder = TransactionBuilder()
     builder.move_call(
         Address.of(1), module, function, [builder.pure(codec, value)], type_arguments=types
@@ -240,7 +240,7 @@ def json_of(client, alice, function, codec, value, *types, module="option"):
     return output
 
 
-def test_results_of_commands_are_told_as_bytes_and_json(client, alice):
+def test_command_results_are_rendered_as_bytes_and_json(client, alice):
     output = json_of(client, alice, "some", u8, 42, Primitive.U8)
     assert output.value.name == f"{Address.of(1)}::option::Option<u8>"
     assert output.value.value == b"\1\x2a"
@@ -255,7 +255,7 @@ def test_bytes_are_base64_and_strings_are_strings(client, alice):
     assert output.json.string_value == "grün"
 
 
-def test_a_missing_option_is_null(client, alice):
+def test_missing_option_is_null(client, alice):
     builder = TransactionBuilder()
     builder.move_call(Address.of(1), "option", "none", type_arguments=(Primitive.U64,))
     wanted = unresolved(client, alice, builder)
@@ -264,8 +264,8 @@ def test_a_missing_option_is_null(client, alice):
     assert json.WhichOneof("kind") == "null_value"
 
 
-def test_checks_can_be_switched_off(client, alice, bob):
-    """Without checks, functions that are not public may be called."""
+def test_checks_can_be_disabled(client, alice, bob):
+    """Without checks, functions that are not public can be called."""
     builder = TransactionBuilder()
     builder.move_call(Address.of(2), "clock", "create")
     wanted = unresolved(client, alice, transfer()) | {"sender": str(bob.address)}
@@ -273,7 +273,7 @@ def test_checks_can_be_switched_off(client, alice, bob):
     assert simulated.transaction.effects.status.success
 
 
-def test_system_transactions_are_not_simulated(client):
+def test_system_transactions_cannot_be_simulated(client):
     genesis = client.call("LedgerService/GetCheckpoint", "transactions", sequence_number=0)
     data = genesis.checkpoint.transactions[0].transaction.bcs
     code, details = refused(client.call, SIMULATE, transaction={"bcs": data}, do_gas_selection=True)

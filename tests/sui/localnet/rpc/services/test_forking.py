@@ -9,7 +9,7 @@ def clock(client):
     return int(found.json.struct_value.fields["timestamp_ms"].string_value)
 
 
-def test_the_clock_goes_forwards_by_what_is_asked(client):
+def test_clock_advances_by_the_requested_duration(client):
     before = clock(client)
     response = client.call("ForkingService/AdvanceClock", duration_ms=DAY_MS)
     assert clock(client) >= before + DAY_MS
@@ -18,20 +18,20 @@ def test_the_clock_goes_forwards_by_what_is_asked(client):
     assert prologue.transaction.transaction.kind.kind == 10
 
 
-def test_a_checkpoint_can_be_asked_for(client):
+def test_checkpoint_can_be_requested(client):
     before = client.call("ForkingService/GetStatus").checkpoint_sequence_number
     made = client.call("ForkingService/AdvanceCheckpoint").checkpoint_sequence_number
     assert made > before
 
 
-def test_the_status_is_that_of_the_latest_checkpoint(client):
+def test_status_describes_the_latest_checkpoint(client):
     status = client.call("ForkingService/GetStatus")
     info = client.call("LedgerService/GetCheckpoint", "sequence_number", sequence_number=0)
     assert status.checkpoint_sequence_number >= info.checkpoint.sequence_number
     assert status.epoch == 0
 
 
-def test_the_clock_does_not_jump_out_of_bounds(client):
+def test_clock_advance_is_limited(client):
     with pytest.raises(grpc.RpcError) as caught:
         client.call("ForkingService/AdvanceClock", duration_ms=2**64 - 1)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT

@@ -15,17 +15,17 @@ def checked(client, service):
     "service",
     ["", "sui.rpc.v2.LedgerService", "sui.rpc.v2.SubscriptionService", "grpc.health.v1.Health"],
 )
-def test_a_service_that_is_there_is_up(client, service):
+def test_known_service_is_serving(client, service):
     assert checked(client, service) == b"\x08\x01"  # HealthCheckResponse.status = SERVING
 
 
-def test_a_service_that_is_not_there_is_not_found(client):
+def test_unknown_service_is_not_found(client):
     with pytest.raises(grpc.RpcError) as caught:
         checked(client, "no.Such")
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_who_watches_is_told_at_once_and_may_leave(client):
+def test_watch_reports_immediately_and_can_be_cancelled(client):
     watched = client.channel.unary_stream("/grpc.health.v1.Health/Watch")(b"", timeout=20)
     assert next(watched) == b"\x08\x01"
     watched.cancel()

@@ -1,4 +1,4 @@
-"""Lists of events, transactions and checkpoints, and how they go on."""
+"""Lists of events, transactions and checkpoints, and their continuation."""
 
 import grpc
 import pytest
@@ -9,14 +9,14 @@ DESCENDING = 1
 
 @pytest.fixture
 def settings_changed(published):
-    """A filter for the events of `configure`."""
+    """Return a filter for the events of `configure`."""
     name = f"{published.package}::tool_registry::ToolSettingsChanged"
     return {"terms": [{"literals": [{"event_type": {"event_type": name}}]}]}
 
 
 @pytest.fixture
 def amounts(client, alice, published):
-    """Five events, each in a transaction of its own."""
+    """Emit five events, each in its own transaction."""
     found = [11, 12, 13, 14, 15]
     for amount in found:
         assert published.configure(client, alice, amount).effects.status.success
@@ -36,18 +36,18 @@ def listed(client, **fields):
     return found, frames[-1].end.reason, frames[-1].watermark
 
 
-def test_events_are_listed_in_the_order_of_the_chain(client, amounts, settings_changed):
+def test_events_are_listed_in_chain_order(client, amounts, settings_changed):
     found, reason, _ = listed(client, filter=settings_changed)
     assert (found, reason) == (amounts, LEDGER_TIP)
 
 
-def test_events_are_listed_from_the_newest_back(client, amounts, settings_changed):
+def test_events_are_listed_in_descending_order(client, amounts, settings_changed):
     options = {"ordering": DESCENDING}
     found, reason, _ = listed(client, filter=settings_changed, options=options)
     assert (found, reason) == (amounts[::-1], CHECKPOINT_BOUND)
 
 
-def test_a_list_goes_on_from_any_cursor_without_loss_or_repetition(
+def test_list_continues_from_any_cursor_without_loss_or_repetition(
     client, amounts, settings_changed
 ):
     found, cursor = [], None
@@ -63,7 +63,7 @@ def test_a_list_goes_on_from_any_cursor_without_loss_or_repetition(
 
 
 @pytest.mark.usefixtures("amounts")
-def test_a_list_goes_back_from_any_cursor(client, settings_changed):
+def test_list_continues_backward_from_any_cursor(client, settings_changed):
     options = {"limit": 2, "ordering": DESCENDING}
     first, reason, mark = listed(client, filter=settings_changed, options=options)
     assert (first, reason) == ([15, 14], ITEM_LIMIT)
@@ -72,7 +72,7 @@ def test_a_list_goes_back_from_any_cursor(client, settings_changed):
 
 
 @pytest.mark.usefixtures("amounts")
-def test_a_list_that_reached_the_tip_goes_on_with_what_comes_later(
+def test_list_that_reached_the_tip_continues_with_later_items(
     client, alice, published, settings_changed
 ):
     _, _, mark = listed(client, filter=settings_changed)
@@ -83,7 +83,7 @@ def test_a_list_that_reached_the_tip_goes_on_with_what_comes_later(
 
 
 @pytest.mark.usefixtures("amounts")
-def test_the_last_item_carries_the_end_when_the_limit_is_reached(client, settings_changed):
+def test_last_item_contains_the_end_when_the_limit_is_reached(client, settings_changed):
     frames = list(
         client.stream(
             "LedgerService/ListEvents", "json", filter=settings_changed, options={"limit": 5}
@@ -101,13 +101,13 @@ def test_checkpoints_bound_a_list(client, alice, published, settings_changed):
     assert (found, reason, mark.checkpoint) == ([1], CHECKPOINT_BOUND, second - 1)
 
 
-def test_an_event_says_what_it_is_and_where_it_stands(client, alice, published):
+def test_event_contains_its_content_and_position(client, alice, published):
     executed = published.configure(client, alice, 5)
     after = {"start_checkpoint": executed.checkpoint}
     frame, _ = client.stream("LedgerService/ListEvents", "*", **after)
     event = frame.event
     assert event.package_id == str(published.package)
-    assert event.module == "tool_registry"  # that of the command, not that of `emit`
+    assert event.module == "tool_registry"  # the module of the command, not of `emit`
     assert event.sender == str(alice.address)
     assert event.contents.name == event.event_type
     assert event.contents.value[-8:] == (5).to_bytes(8, "little")
@@ -147,9 +147,9 @@ def test_filters_are_terms_of_literals(client, alice, published, terms, count):
                     name: value
                     if name == "negated"
                     else {key: text.format(**names) for key, text in value.items()}
-                    for name, value in each.items()
+                    for name, value in entry.items()
                 }
-                for each in term
+                for entry in term
             ]
         }
         for term in terms
@@ -174,13 +174,13 @@ def test_filters_are_terms_of_literals(client, alice, published, terms, count):
         {"terms": [{"literals": [{"sender": {"address": "0x1"}}] * 65}]},
     ],
 )
-def test_a_filter_that_means_nothing_is_refused(client, bad):
+def test_invalid_filter_is_refused(client, bad):
     with pytest.raises(grpc.RpcError) as caught:
         list(client.stream("LedgerService/ListEvents", filter=bad))
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_transactions_are_listed_by_what_they_call(client, published, amounts):
+def test_transactions_are_filtered_by_called_function(client, published, amounts):
     function = f"{published.package}::tool_registry::configure"
     frames = list(
         client.stream(
@@ -205,7 +205,7 @@ def test_transactions_are_listed_by_what_they_call(client, published, amounts):
     ],
     ids=lambda found: next(iter(found)),
 )
-def test_transactions_are_listed_by_what_they_touch(client, alice, published, found):
+def test_transactions_are_filtered_by_changed_objects(client, alice, published, found):
     executed = published.configure(client, alice, 5)
     names = {
         "registry": published.registry,
@@ -231,7 +231,7 @@ def test_publications_are_found_among_transactions(client, published):
     assert published.digest in [frame.transaction.digest for frame in frames]
 
 
-def test_checkpoints_are_listed_and_none_is_missing(client, alice, published):
+def test_checkpoints_are_listed_without_gaps(client, alice, published):
     published.configure(client, alice, 5)
     frames = list(client.stream("LedgerService/ListCheckpoints", options={"limit": 1000}))
     numbers = [frame.checkpoint.sequence_number for frame in frames[:-1]]
@@ -240,7 +240,7 @@ def test_checkpoints_are_listed_and_none_is_missing(client, alice, published):
     assert frames[-1].end.reason == LEDGER_TIP
 
 
-def test_checkpoints_are_listed_by_their_transactions(client, alice, published):
+def test_checkpoints_are_filtered_by_their_transactions(client, alice, published):
     executed = published.configure(client, alice, 5)
     function = f"{published.package}::tool_registry::configure"
     frames = list(
@@ -252,7 +252,7 @@ def test_checkpoints_are_listed_by_their_transactions(client, alice, published):
     assert [frame.checkpoint.sequence_number for frame in frames[:-1]] == [executed.checkpoint]
 
 
-def test_a_cursor_of_another_list_is_refused(client):
+def test_cursor_of_another_list_is_refused(client):
     frames = list(client.stream("LedgerService/ListCheckpoints", options={"limit": 1}))
     with pytest.raises(grpc.RpcError) as caught:
         list(

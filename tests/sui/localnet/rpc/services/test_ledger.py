@@ -33,7 +33,7 @@ def send(account, client, *paths):
 # --- Objects
 
 
-def test_an_object_is_found_by_an_id_that_is_not_padded(client):
+def test_object_is_found_by_an_unpadded_id(client):
     found = client.call("LedgerService/GetObject", object_id="0x6").object
     assert found.object_id == CLOCK
     assert found.HasField("version")
@@ -41,13 +41,13 @@ def test_an_object_is_found_by_an_id_that_is_not_padded(client):
     assert not found.HasField("owner")
 
 
-def test_the_clock_is_shared_since_version_one(client):
+def test_clock_is_shared_since_version_1(client):
     found = client.call("LedgerService/GetObject", "owner", object_id="0x6").object
     assert (found.owner.kind, found.owner.version) == (3, 1)
     assert not found.HasField("object_id")
 
 
-def test_an_object_is_shown_in_all_its_parts(client, published):
+def test_object_is_rendered_with_all_fields(client, published):
     found = client.call("LedgerService/GetObject", "*", object_id=str(published.registry)).object
     name = f"{published.package}::tool_registry::ToolRegistry"
     assert found.object_type == found.contents.name == name
@@ -60,7 +60,7 @@ def test_an_object_is_shown_in_all_its_parts(client, published):
     assert not found.HasField("balance")
 
 
-def test_the_value_of_an_object_is_shown_as_json(client, published):
+def test_object_value_is_rendered_as_json(client, published):
     found = client.call("LedgerService/GetObject", "json", object_id=str(published.registry))
     fields = found.object.json.struct_value.fields
     assert fields["id"].string_value == str(published.registry)
@@ -77,7 +77,7 @@ def test_the_value_of_an_object_is_shown_as_json(client, published):
     assert fields["fqns"].struct_value.fields["size"].string_value == "0"
 
 
-def test_a_package_is_an_object_with_modules(client, published):
+def test_package_is_an_object_with_modules(client, published):
     found = client.call("LedgerService/GetObject", "*", object_id=str(published.package)).object
     assert found.object_type == "package"
     assert found.owner.kind == 4
@@ -90,7 +90,7 @@ def test_a_package_is_an_object_with_modules(client, published):
     }
 
 
-def test_an_object_is_found_as_it_was_at_a_past_version(client, alice, published):
+def test_object_is_found_at_a_past_version(client, alice, published):
     before = client.call("LedgerService/GetObject", "*", object_id=str(published.registry)).object
     published.configure(client, alice, 7)
     past = client.call(
@@ -102,7 +102,7 @@ def test_an_object_is_found_as_it_was_at_a_past_version(client, alice, published
     assert now.digest != before.digest
 
 
-def test_an_object_that_is_not_there_is_not_found(client):
+def test_missing_object_is_not_found(client):
     code, details = refused(client.call, "LedgerService/GetObject", object_id=NOWHERE)
     assert code is grpc.StatusCode.NOT_FOUND
     assert details == f"Object {NOWHERE} not found"
@@ -112,19 +112,19 @@ def test_an_object_that_is_not_there_is_not_found(client):
 
 
 @pytest.mark.parametrize("object_id", ["", "6", "0x", "0xgg", "0x" + "0" * 65])
-def test_an_id_that_is_none_is_refused(client, object_id):
+def test_invalid_id_is_refused(client, object_id):
     code, details = refused(client.call, "LedgerService/GetObject", object_id=object_id)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details.startswith("invalid object_id")
 
 
-def test_a_mask_with_an_unknown_path_is_refused(client):
+def test_mask_with_an_unknown_path_is_refused(client):
     code, details = refused(client.call, "LedgerService/GetObject", "nonsense", object_id="0x6")
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details == "invalid read_mask path: nonsense"
 
 
-def test_each_object_of_a_batch_is_found_or_not(client):
+def test_batch_contains_a_result_or_an_error_for_each_object(client):
     response = client.call(
         "LedgerService/BatchGetObjects",
         "object_id",
@@ -136,7 +136,7 @@ def test_each_object_of_a_batch_is_found_or_not(client):
     assert third.error.code == 3
 
 
-def test_a_batch_has_at_most_a_thousand_items(client):
+def test_batch_has_at_most_1000_items(client):
     code, _ = refused(
         client.call, "LedgerService/BatchGetObjects", requests=[{"object_id": "0x6"}] * 1001
     )
@@ -146,7 +146,7 @@ def test_a_batch_has_at_most_a_thousand_items(client):
 # --- Transactions
 
 
-def test_a_transaction_is_found_as_it_was_executed(client, alice):
+def test_transaction_is_found_as_executed(client, alice):
     executed = send(alice, client)
     found = client.call("LedgerService/GetTransaction", "*", digest=executed.digest).transaction
     assert found == executed
@@ -160,7 +160,7 @@ def test_digests_are_those_of_the_bytes(client, alice, published):
     assert executed.effects.events_digest == executed.events.digest
 
 
-def test_a_transaction_is_shown_in_all_its_parts(client, alice):
+def test_transaction_is_rendered_with_all_fields(client, alice):
     executed = send(alice, client)
     assert executed.transaction.sender == str(alice.address)
     assert executed.transaction.gas_payment.price == 1000
@@ -178,7 +178,7 @@ def test_a_transaction_is_shown_in_all_its_parts(client, alice):
     assert executed.effects.gas_object.output_owner.address == str(alice.address)
 
 
-def test_what_a_transaction_did_to_balances_adds_up(client, alice):
+def test_balance_changes_add_up(client, alice):
     executed = send(alice, client)
     gas = executed.effects.gas_used
     paid = gas.computation_cost + gas.storage_cost - gas.storage_rebate
@@ -186,7 +186,7 @@ def test_what_a_transaction_did_to_balances_adds_up(client, alice):
     assert changes == {str(alice.address): -5 - paid, str(Address.of(0xB0B)): 5}
 
 
-def test_a_transaction_that_nobody_sent_is_not_found(client):
+def test_unknown_transaction_is_not_found(client):
     digest = "1" * 32
     code, details = refused(client.call, "LedgerService/GetTransaction", digest=digest)
     assert (code, details) == (grpc.StatusCode.NOT_FOUND, f"Transaction {digest} not found")
@@ -194,7 +194,7 @@ def test_a_transaction_that_nobody_sent_is_not_found(client):
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_each_transaction_of_a_batch_is_found_or_not(client, alice):
+def test_batch_contains_a_result_or_an_error_for_each_transaction(client, alice):
     executed = send(alice, client)
     found, missing, bad = client.call(
         "LedgerService/BatchGetTransactions", digests=[executed.digest, "1" * 32, "?"]
@@ -206,21 +206,23 @@ def test_each_transaction_of_a_batch_is_found_or_not(client, alice):
 # --- Checkpoints and epochs
 
 
-def test_a_checkpoint_holds_the_transaction_that_it_was_made_for(client, alice):
+def test_checkpoint_contains_its_transaction(client, alice):
     executed = send(alice, client)
     by_number = client.call(
         "LedgerService/GetCheckpoint", "*", sequence_number=executed.checkpoint
     ).checkpoint
     by_digest = client.call("LedgerService/GetCheckpoint", "*", digest=by_number.digest).checkpoint
     assert by_number == by_digest
-    assert executed.digest in [each.digest for each in by_number.transactions]
-    assert executed.digest in [each.transaction for each in by_number.contents.transactions]
+    assert executed.digest in [transaction.digest for transaction in by_number.transactions]
+    assert executed.digest in [
+        transaction.transaction for transaction in by_number.contents.transactions
+    ]
     assert by_number.digest == str(checkpoint_digest(by_number.summary.bcs.value))
     contents = str(checkpoint_contents_digest(by_number.contents.bcs.value))
     assert by_number.contents.digest == by_number.summary.content_digest == contents
 
 
-def test_checkpoints_are_a_chain_back_to_genesis(client, alice):
+def test_checkpoints_form_a_chain_back_to_genesis(client, alice):
     send(alice, client)
     checkpoint = client.call("LedgerService/GetCheckpoint", "summary").checkpoint
     while checkpoint.summary.sequence_number:
@@ -233,12 +235,12 @@ def test_checkpoints_are_a_chain_back_to_genesis(client, alice):
     assert checkpoint.summary.digest == info.chain_id
 
 
-def test_a_checkpoint_that_is_not_there_is_not_found(client):
+def test_missing_checkpoint_is_not_found(client):
     code, details = refused(client.call, "LedgerService/GetCheckpoint", sequence_number=10**9)
     assert (code, details) == (grpc.StatusCode.NOT_FOUND, "Checkpoint 1000000000 not found")
 
 
-def test_the_epoch_tells_the_gas_price_and_the_limits_of_transactions(client):
+def test_epoch_contains_gas_price_and_limits(client):
     epoch = client.call(
         "LedgerService/GetEpoch", "reference_gas_price", "protocol_config", "start"
     ).epoch
@@ -249,7 +251,7 @@ def test_the_epoch_tells_the_gas_price_and_the_limits_of_transactions(client):
     assert not epoch.HasField("epoch")
 
 
-def test_the_epoch_tells_which_features_are_on(client):
+def test_epoch_contains_the_enabled_features(client):
     config = client.call("LedgerService/GetEpoch", "protocol_config").epoch.protocol_config
     for name in ("enable_accumulators", "enable_address_balance_gas_payments"):
         assert config.feature_flags[name]
@@ -257,17 +259,17 @@ def test_the_epoch_tells_which_features_are_on(client):
     assert "enable_allowances" not in config.feature_flags
 
 
-def test_the_system_state_has_a_beginning(client):
+def test_system_state_has_a_start(client):
     state = client.call("LedgerService/GetEpoch", "system_state").epoch.system_state
     assert state.epoch_start_timestamp_ms > 0
     assert state.reference_gas_price == 1000
 
 
-def test_of_an_epoch_that_has_not_begun_there_is_only_its_number(client):
+def test_future_epoch_has_only_its_number(client):
     epoch = client.call("LedgerService/GetEpoch", epoch=7_000).epoch
     assert [(field.name, value) for field, value in epoch.ListFields()] == [("epoch", 7_000)]
 
 
-def test_an_epoch_that_has_not_begun_has_no_committee(client):
+def test_future_epoch_has_no_committee(client):
     code, details = refused(client.call, "LedgerService/GetEpoch", "committee", epoch=7_000)
     assert (code, details) == (grpc.StatusCode.NOT_FOUND, "Committee for epoch 7000 not found")

@@ -20,7 +20,7 @@ def function(client, package, module, name):
     ).function
 
 
-def test_a_function_is_described_by_its_signature(client, published):
+def test_function_is_described_by_its_signature(client, published):
     found = function(client, str(published.package), "tool_registry", "configure")
     assert (found.name, found.visibility, found.is_entry) == ("configure", 2, False)
     registry, admin, accepting, *numbers, context = found.parameters
@@ -35,9 +35,9 @@ def test_a_function_is_described_by_its_signature(client, published):
     assert list(found.returns) == []
 
 
-def test_type_parameters_are_described_by_what_they_have_to_do(client):
+def test_type_parameters_are_described_by_their_constraints(client):
     found = function(client, "0x2", "dynamic_field", "add")
-    assert [list(each.constraints) for each in found.type_parameters] == [
+    assert [list(parameter.constraints) for parameter in found.type_parameters] == [
         [COPY, DROP, STORE],
         [STORE],
     ]
@@ -45,7 +45,7 @@ def test_type_parameters_are_described_by_what_they_have_to_do(client):
     assert found.parameters[2].body.type_parameter == 1
 
 
-def test_the_transaction_context_is_a_parameter(client):
+def test_transaction_context_is_a_parameter(client):
     found = function(client, "0x2", "coin", "zero")
     assert found.parameters[-1].body.type_name == f"{Address.of(2)}::tx_context::TxContext"
     (result,) = found.returns
@@ -53,7 +53,7 @@ def test_the_transaction_context_is_a_parameter(client):
     assert result.body.type_parameter_instantiation[0].type == TYPE_PARAMETER
 
 
-def test_a_struct_is_described_by_its_fields(client):
+def test_struct_is_described_by_its_fields(client):
     found = client.call(
         "MovePackageService/GetDatatype", package_id="0x2", module_name="coin", name="Coin"
     ).datatype
@@ -66,17 +66,17 @@ def test_a_struct_is_described_by_its_fields(client):
     assert found.fields[1].type.type_name == f"{Address.of(2)}::balance::Balance"
 
 
-def test_a_whole_package_is_described(client, published):
+def test_whole_package_is_described(client, published):
     package = client.call("MovePackageService/GetPackage", package_id=str(published.package))
     modules = {module.name: module for module in package.package.modules}
-    assert "ToolSettings" in [each.name for each in modules["tool_registry"].datatypes]
-    names = [each.name for each in modules["tool_registry"].functions]
+    assert "ToolSettings" in [datatype.name for datatype in modules["tool_registry"].datatypes]
+    names = [entry.name for entry in modules["tool_registry"].functions]
     assert {"init", "configure", "migrate"} <= set(names)
     assert modules["tool"].contents
     assert package.package.version == 1
 
 
-def test_the_versions_of_a_package_are_listed(client, published):
+def test_package_versions_are_listed(client, published):
     response = client.call(
         "MovePackageService/ListPackageVersions", package_id=str(published.package)
     )
@@ -95,7 +95,7 @@ def test_the_versions_of_a_package_are_listed(client, published):
         ("two", "coin", "zero", grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-def test_what_is_not_there_is_not_found(client, package, module, name, code):
+def test_missing_items_are_not_found(client, package, module, name, code):
     for procedure in ("GetFunction", "GetDatatype"):
         found, _ = refused(
             client.call,

@@ -1,4 +1,4 @@
-"""Names: there are none."""
+"""Name lookups, which never find a name."""
 
 import grpc
 import pytest
@@ -10,15 +10,15 @@ def refused(client, name, /, **fields):
     return caught.value.code()
 
 
-def test_no_name_is_found(client):
+def test_name_is_not_found(client):
     assert refused(client, "LookupName", name="a.sui") is grpc.StatusCode.NOT_FOUND
 
 
-def test_no_address_has_a_name(client):
+def test_address_has_no_name(client):
     assert refused(client, "ReverseLookupName", address="0x6") is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_question_without_a_subject_is_refused(client):
+def test_request_without_a_name_or_address_is_refused(client):
     assert refused(client, "LookupName") is grpc.StatusCode.INVALID_ARGUMENT
     assert refused(client, "ReverseLookupName") is grpc.StatusCode.INVALID_ARGUMENT
     wrong = refused(client, "ReverseLookupName", address="a.sui")
@@ -26,7 +26,7 @@ def test_a_question_without_a_subject_is_refused(client):
 
 
 @pytest.mark.parametrize("name", ["example.sui", "a@example", "@example", "a*example*sui", "@sui"])
-def test_a_name_in_any_form_may_be_asked_for(client, name):
+def test_name_may_have_any_form(client, name):
     assert refused(client, "LookupName", name=name) is grpc.StatusCode.NOT_FOUND
 
 
@@ -37,5 +37,5 @@ def test_a_name_in_any_form_may_be_asked_for(client, name):
         *("@", "a@b@c", "a@b.sui", f"{'a' * 64}.sui", ".".join(["abcd"] * 41)),
     ],
 )
-def test_what_cannot_be_a_name_is_refused(client, name):
+def test_invalid_name_is_refused(client, name):
     assert refused(client, "LookupName", name=name) is grpc.StatusCode.INVALID_ARGUMENT

@@ -1,4 +1,4 @@
-"""A network under the rules of another protocol version: all that tells the version tells it."""
+"""A network with another protocol version, which all responses report."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def newer(make_client):
         yield net, make_client(net.url)
 
 
-def test_the_epoch_tells_the_version_and_what_it_decides(newer):
+def test_epoch_contains_the_version_and_its_rules(newer):
     net, client = newer
     net.advance_epoch()
     for number in (0, 1):
@@ -29,7 +29,7 @@ def test_the_epoch_tells_the_version_and_what_it_decides(newer):
         assert found.protocol_config.attributes["obj_access_cost_read_per_package_kb"] == "150"
 
 
-async def test_a_ten_thousandth_of_the_rebate_is_not_refunded(newer):
+async def test_ten_thousandth_of_the_rebate_is_not_refunded(newer):
     net, _ = newer
     key = KeyPair.new()
     net.fund(key.address, SUI)
@@ -37,5 +37,5 @@ async def test_a_ten_thousandth_of_the_rebate_is_not_refunded(newer):
     builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], key.address)
     executed = await UnboundClient(Network("localnet", net.url), key).execute(builder)
     used = executed.effects.gas_used
-    # Of the 988 000 MIST that the coin which pays had cost, 98.8 are kept.
+    # The gas coin had cost 988 000 MIST, of which 98.8 are not refunded.
     assert (used.storage_rebate, used.non_refundable_storage_fee) == (987_901, 99)

@@ -1,4 +1,4 @@
-"""Reads bring the clock to the time by a checkpoint, and answer where that cannot be kept, too."""
+"""Reads update the clock with a checkpoint, and also work if it cannot be stored."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def ask(backend):
 
 
 def take_writes(backend, *, whether):
-    """Whether SQLite takes what is written."""
+    """Let SQLite accept or refuse writes."""
     backend.node.ledger._state.rows(f"PRAGMA query_only = {int(not whether)}")
 
 
@@ -56,7 +56,7 @@ READS = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_read_that_cannot_write_tells_what_is_there(ask, backend, clock, name):
+def test_read_returns_existing_data_when_the_disk_is_full(ask, backend, clock, name):
     before = ask(name, **READS[name])
     take_writes(backend, whether=False)
     clock.now_ms += 5_000
@@ -64,7 +64,7 @@ def test_a_read_that_cannot_write_tells_what_is_there(ask, backend, clock, name)
 
 
 @pytest.mark.parametrize("name", READS)
-def test_the_clock_goes_on_as_soon_as_the_disk_takes_it(ask, backend, clock, name):
+def test_clock_continues_when_the_disk_has_space_again(ask, backend, clock, name):
     take_writes(backend, whether=False)
     clock.now_ms += 5_000
     ask("GetServiceInfo")

@@ -1,4 +1,4 @@
-"""Server reflection: a client that knows nothing learns everything."""
+"""Server reflection: a client without prior knowledge learns the whole interface."""
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
@@ -9,7 +9,7 @@ VERSIONS = ["grpc.reflection.v1", "grpc.reflection.v1alpha"]
 
 @pytest.fixture(params=VERSIONS)
 def ask(request, client):
-    """Asks questions in one conversation."""
+    """Return a function that asks questions in one conversation."""
     path = f"/{request.param}.ServerReflection/ServerReflectionInfo"
     procedure = client.messages.procedures[path]
     stub = client.channel.stream_stream(
@@ -18,13 +18,13 @@ def ask(request, client):
         response_deserializer=procedure.response.FromString,
     )
     return lambda *questions: list(
-        stub(iter([procedure.request(**each) for each in questions]), timeout=20)
+        stub(iter([procedure.request(**question) for question in questions]), timeout=20)
     )
 
 
 def test_services_are_listed(ask):
     (answer,) = ask({"list_services": "", "host": "here"})
-    names = {each.name for each in answer.list_services_response.service}
+    names = {service.name for service in answer.list_services_response.service}
     assert {
         "sui.rpc.v2.LedgerService",
         "sui.rpc.v2.StateService",
@@ -39,7 +39,7 @@ def test_services_are_listed(ask):
     assert answer.valid_host == answer.original_request.host == "here"
 
 
-def test_messages_can_be_made_from_what_is_told(ask):
+def test_messages_can_be_created_from_the_descriptors(ask):
     pool, wanted = DescriptorPool(), set()
     (answer,) = ask({"file_containing_symbol": "sui.rpc.v2.LedgerService.GetObject"})
     add(ask, pool, wanted, answer)
@@ -49,7 +49,7 @@ def test_messages_can_be_made_from_what_is_told(ask):
 
 
 def add(ask, pool, known, answer):
-    """Add the file of an answer behind those that it depends on."""
+    """Add the file of an answer after its dependencies."""
     (data,) = answer.file_descriptor_response.file_descriptor_proto
     file = FileDescriptorProto.FromString(data)
     for name in file.dependency:
@@ -59,8 +59,8 @@ def add(ask, pool, known, answer):
     pool.Add(file)
 
 
-def test_values_of_enums_have_the_names_that_the_reference_node_tells(ask):
-    """As in `owner.proto` and `query_options.proto` of github.com/MystenLabs/sui-apis."""
+def test_enum_values_have_the_names_of_the_reference_node(ask):
+    """Source: `owner.proto` and `query_options.proto` of github.com/MystenLabs/sui-apis."""
     pool = DescriptorPool()
     (answer,) = ask({"file_containing_symbol": "sui.rpc.v2.Owner.OwnerKind"})
     add(ask, pool, set(), answer)
@@ -70,7 +70,7 @@ def test_values_of_enums_have_the_names_that_the_reference_node_tells(ask):
     assert reasons[1].name == "QUERY_END_REASON_ITEM_LIMIT"
 
 
-def test_an_unknown_name_ends_only_the_question(ask):
+def test_unknown_name_ends_only_the_question(ask):
     unknown, nothing, known = ask(
         {"file_by_filename": "no/such.proto"}, {}, {"file_containing_symbol": "google.rpc.Status"}
     )

@@ -1,4 +1,4 @@
-"""What clients see of a regulated coin, and of a sender or a receiver whom its issuer denies."""
+"""A regulated coin with a denied sender or receiver, from the clients' point of view."""
 
 import grpc
 import pytest
@@ -35,7 +35,7 @@ def modules(move_builder):
 
 
 class Money:
-    """The coin on the network, its issuer, and the objects by which it is issued."""
+    """The coin on the network, its issuer, and the issuer's objects."""
 
     def __init__(self, client, issuer, modules):
         self.client, self.issuer = client, issuer
@@ -44,8 +44,8 @@ class Money:
         builder.transfer_objects([cap], issuer.address)
         executed = issuer.execute(client, builder)
         self.ids = {
-            each.object_type.partition("<")[0].rpartition("::")[2]: each.object_id
-            for each in executed.effects.changed_objects
+            change.object_type.partition("<")[0].rpartition("::")[2]: change.object_id
+            for change in executed.effects.changed_objects
         }
         package = Address.parse(self.ids["package"])
         self.tag = StructTag(package, "money", "MONEY")
@@ -77,7 +77,7 @@ def money(client, alice, modules):
     return Money(client, alice, modules)
 
 
-def test_the_coins_info_tells_that_it_is_regulated(client, money):
+def test_coin_info_shows_that_a_coin_is_regulated(client, money):
     info = client.call("StateService/GetCoinInfo", coin_type=str(money.tag))
     regulated = info.regulated_metadata
     assert regulated.coin_regulated_state == 1  # REGULATED
@@ -86,7 +86,7 @@ def test_the_coins_info_tells_that_it_is_regulated(client, money):
     assert regulated.deny_cap_object == money.ids["DenyCapV2"]
 
 
-def test_a_denied_senders_transaction_is_refused_with_address_and_coin(client, alice, money):
+def test_transaction_of_a_denied_sender_is_refused_with_address_and_coin(client, alice, money):
     money.mint(alice.address)
     (coin,) = client.call(
         "StateService/ListOwnedObjects",
@@ -108,7 +108,7 @@ def test_a_denied_senders_transaction_is_refused_with_address_and_coin(client, a
     assert expected in caught.value.details()
 
 
-def test_a_denied_receiver_makes_the_transaction_fail_in_the_next_epoch(localnet, client, money):
+def test_transaction_with_a_denied_receiver_fails_in_the_next_epoch(localnet, client, money):
     money.deny(Address.of(7))
     assert money.mint(Address.of(7)).effects.status.success
     localnet.advance_epoch()

@@ -21,7 +21,7 @@ VERIFY = "SignatureVerificationService/VerifySignature"
 
 
 def personal(account, text):
-    """A signature of a personal message, and the message."""
+    """Return a signature of a personal message, and the message."""
     message = byte_vector.encode(text)
     signature = account.key.sign(blake2b256(PERSONAL_MESSAGE_INTENT, message))
     whole = b"\0" + signature + account.public_key
@@ -31,12 +31,12 @@ def personal(account, text):
     }
 
 
-def test_a_good_signature_is_valid(client, alice):
+def test_correct_signature_is_valid(client, alice):
     response = client.call(VERIFY, **personal(alice, b"hello"), address=str(alice.address))
     assert response.is_valid
 
 
-def test_a_signature_of_something_else_is_not_valid(client, alice):
+def test_signature_of_another_message_is_not_valid(client, alice):
     fields = personal(alice, b"hello")
     fields["message"] = personal(alice, b"goodbye")["message"]
     response = client.call(VERIFY, **fields)
@@ -44,13 +44,13 @@ def test_a_signature_of_something_else_is_not_valid(client, alice):
     assert response.reason
 
 
-def test_a_signature_of_someone_else_is_not_valid(client, alice, bob):
+def test_signature_of_another_account_is_not_valid(client, alice, bob):
     response = client.call(VERIFY, **personal(alice, b"hello"), address=str(bob.address))
     assert not response.is_valid
     assert str(alice.address) in response.reason
 
 
-def test_a_transaction_is_recognized_without_its_name(client, alice, builder):
+def test_transaction_is_recognized_without_its_name(client, alice, builder):
     builder.transfer_objects([builder.gas], alice.address)
     data = alice.transaction(client, builder)
     response = client.call(
@@ -60,7 +60,7 @@ def test_a_transaction_is_recognized_without_its_name(client, alice, builder):
 
 
 @pytest.mark.parametrize("missing", ["message", "signature"])
-def test_what_is_missing_is_named(client, alice, missing):
+def test_missing_fields_are_named(client, alice, missing):
     fields = personal(alice, b"hello")
     del fields[missing]
     with pytest.raises(grpc.RpcError) as caught:
@@ -93,16 +93,16 @@ def whole(account, message):
 @pytest.fixture
 def committee(alice, bob):
     members = tuple(
-        MultiSigMember(SignatureScheme.ED25519, each.public_key) for each in (alice, bob)
+        MultiSigMember(SignatureScheme.ED25519, item.public_key) for item in (alice, bob)
     )
     return MultiSigPublicKey.of(members, 2)
 
 
 @pytest.fixture
 def together(alice, bob, committee):
-    """A message and the multisig of both."""
+    """Return a message and the multisig of both accounts."""
     message = byte_vector.encode(b"hello")
-    return message, MultiSig.combine(committee, [whole(each, message) for each in (alice, bob)])
+    return message, MultiSig.combine(committee, [whole(item, message) for item in (alice, bob)])
 
 
 def verify(client, message, signature, **fields):
@@ -111,7 +111,7 @@ def verify(client, message, signature, **fields):
     )
 
 
-def test_a_passkey_is_verified_with_its_address(client):
+def test_passkey_is_verified_with_its_address(client):
     data, signature = map(base64.b64decode, (PASSKEY_TRANSACTION, PASSKEY))
     assert verify(client, data, signature, address=PASSKEY_ADDRESS).is_valid
     response = verify(client, byte_vector.encode(b"hello"), signature)
@@ -119,7 +119,7 @@ def test_a_passkey_is_verified_with_its_address(client):
     assert response.reason == "signature error: Invalid challenge"
 
 
-def test_a_multisig_is_verified_with_its_address(client, together, committee, alice):
+def test_multisig_is_verified_with_its_address(client, together, committee, alice):
     message, signature = together
     assert verify(client, message, signature.encode(), address=str(committee.address())).is_valid
     response = verify(client, message, signature.encode(), address=str(alice.address))
@@ -128,19 +128,19 @@ def test_a_multisig_is_verified_with_its_address(client, together, committee, al
     )
 
 
-def test_a_signature_may_be_wrapped_in_bcs(client, together):
+def test_signature_may_be_wrapped_in_bcs(client, together):
     message, signature = together
     assert verify(client, message, byte_vector.encode(signature.encode())).is_valid
 
 
-def test_a_bitmap_that_names_more_members_than_signed_is_not_valid(client, together):
+def test_bitmap_with_more_members_than_signatures_is_not_valid(client, together):
     message, signature = together
     odd = MultiSig(signature.signatures[:1], 0b11, signature.public_key)
     response = verify(client, message, odd.encode())
     assert response.reason == "signature error: number of signatures does not match bitmap"
 
 
-def test_a_committee_that_cannot_be_is_not_valid(client, together):
+def test_impossible_committee_is_not_valid(client, together):
     message, signature = together
     public_key = MultiSigPublicKey(signature.public_key.members, 3)
     odd = MultiSig(signature.signatures, 0b11, public_key)
@@ -148,16 +148,18 @@ def test_a_committee_that_cannot_be_is_not_valid(client, together):
     assert response.reason == "signature error: Invalid multisig pubkey"
 
 
-def test_a_multisig_may_come_in_parts(client, together):
+def test_multisig_may_be_a_message(client, together):
     message, signature = together
     parts = {
-        "signatures": [{"scheme": 0, "signature": each.signature} for each in signature.signatures],
+        "signatures": [
+            {"scheme": 0, "signature": entry.signature} for entry in signature.signatures
+        ],
         "bitmap": 0b11,
         "committee": {
             "threshold": 2,
             "members": [
-                {"public_key": {"scheme": 0, "public_key": each.public_key}, "weight": 1}
-                for each in signature.public_key.members
+                {"public_key": {"scheme": 0, "public_key": member.public_key}, "weight": 1}
+                for member in signature.public_key.members
             ],
         },
     }
@@ -178,14 +180,14 @@ def test_a_multisig_may_come_in_parts(client, together):
     ],
     ids=["empty", "cut", "nothing", "scheme", "bitmap", "length", "passkey"],
 )
-def test_what_is_no_signature_is_refused(client, fields):
+def test_malformed_signature_is_refused(client, fields):
     with pytest.raises(grpc.RpcError) as caught:
         client.call(VERIFY, message={"value": byte_vector.encode(b"hello")}, signature=fields)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert caught.value.details().startswith("invalid signature: ")
 
 
-def test_keys_of_providers_have_to_be_whole(client, alice):
+def test_provider_keys_must_be_complete(client, alice):
     fields = personal(alice, b"hello")
     jwk = {"kty": "RSA", "e": "AQAB", "n": "1", "alg": "RS256"}
     whole_key = {"id": {"iss": "https://id.twitch.tv/oauth2", "kid": "1"}, "jwk": jwk, "epoch": 0}
@@ -195,7 +197,7 @@ def test_keys_of_providers_have_to_be_whole(client, alice):
     assert caught.value.details() == "jwks[1]: missing iss"
 
 
-def test_a_multisig_executes_and_is_shown_with_its_parts(client, localnet, alice, bob, committee):
+def test_multisig_is_executed_and_rendered_with_its_parts(client, localnet, alice, bob, committee):
     localnet.fund(committee.address(), 1_000_000_000)
     owner = SimpleNamespace(address=committee.address())
     builder = TransactionBuilder()
@@ -213,11 +215,11 @@ def test_a_multisig_executes_and_is_shown_with_its_parts(client, localnet, alice
     assert executed.effects.status.success
     (shown,) = executed.signatures
     assert (shown.scheme, shown.multisig.bitmap, shown.multisig.committee.threshold) == (3, 3, 2)
-    assert [each.public_key.public_key for each in shown.multisig.committee.members] == [
+    assert [member.public_key.public_key for member in shown.multisig.committee.members] == [
         alice.public_key,
         bob.public_key,
     ]
-    assert [each.signature for each in shown.multisig.signatures] == [
+    assert [entry.signature for entry in shown.multisig.signatures] == [
         alice.sign(data)[1:65],
         bob.sign(data)[1:65],
     ]

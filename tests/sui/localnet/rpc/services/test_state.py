@@ -26,7 +26,7 @@ def split(account, client, recipient, count, amount=1):
 
 
 def all_pages(client, name, field, **fields):
-    """Items of each page, until there is no token."""
+    """Return the items of each page until the last one."""
     pages = []
     while True:
         response = client.call(name, **fields)
@@ -48,44 +48,44 @@ def test_coins_are_listed_with_their_balance(client, alice):
         owner=str(alice.address),
         object_type="0x2::coin::Coin<0x2::sui::SUI>",
     )
-    assert 100_000_000_000 in [each.balance for each in found.objects]
-    assert {each.object_type for each in found.objects} == {COIN_TYPE}
-    assert {each.owner.address for each in found.objects} == {str(alice.address)}
+    assert 100_000_000_000 in [entry.balance for entry in found.objects]
+    assert {entry.object_type for entry in found.objects} == {COIN_TYPE}
+    assert {entry.owner.address for entry in found.objects} == {str(alice.address)}
 
 
-def test_a_type_without_arguments_means_all_of_its_instantiations(client, alice):
+def test_type_without_arguments_matches_all_instantiations(client, alice):
     fields = {"owner": str(alice.address), "object_type": "0x2::coin::Coin"}
     assert client.call("StateService/ListOwnedObjects", **fields).objects
 
 
-def test_without_a_type_everything_is_listed(client, alice, published):
+def test_list_without_a_type_contains_everything(client, alice, published):
     found = client.call("StateService/ListOwnedObjects", owner=str(alice.address)).objects
-    assert str(published.upgrade_cap) in [each.object_id for each in found]
-    assert {each.object_type.rpartition("::")[2] for each in found} >= {"SUI>", "UpgradeCap"}
+    assert str(published.upgrade_cap) in [item.object_id for item in found]
+    assert {item.object_type.rpartition("::")[2] for item in found} >= {"SUI>", "UpgradeCap"}
 
 
-def test_nobody_owns_nothing(client):
+def test_unknown_owner_has_no_objects(client):
     response = client.call("StateService/ListOwnedObjects", owner="0xdead")
     assert list(response.objects) == []
     assert not response.HasField("next_page_token")
 
 
-def test_a_thousand_objects_come_page_by_page_each_once(client, alice):
+def test_thousand_objects_are_paged_without_duplicates(client, alice):
     owner = Address.of(0xCAFE)
     for _ in range(4):
         split(alice, client, owner, 250)
     fields = {"owner": str(owner), "page_size": 300}
     pages = all_pages(client, "StateService/ListOwnedObjects", "objects", **fields)
     assert [len(page) for page in pages] == [300, 300, 300, 100]
-    ids = [each.object_id for page in pages for each in page]
+    ids = [item.object_id for page in pages for item in page]
     assert ids == sorted(set(ids))
     (whole,) = all_pages(
         client, "StateService/ListOwnedObjects", "objects", owner=str(owner), page_size=1000
     )
-    assert [each.object_id for each in whole] == ids
+    assert [item.object_id for item in whole] == ids
 
 
-def test_a_page_goes_on_although_objects_before_it_vanish(client, alice):
+def test_page_continues_although_earlier_objects_are_removed(client, alice):
     owner = Address.of(0xCAFE)
     split(alice, client, owner, 4)
     first = client.call("StateService/ListOwnedObjects", owner=str(owner), page_size=2)
@@ -96,8 +96,8 @@ def test_a_page_goes_on_although_objects_before_it_vanish(client, alice):
         page_size=1000,
         page_token=first.next_page_token,
     )
-    last = max(each.object_id for each in first.objects)
-    assert all(each.object_id > last for each in again.objects)
+    last = max(entry.object_id for entry in first.objects)
+    assert all(entry.object_id > last for entry in again.objects)
 
 
 def test_coins_are_listed_from_the_largest_on(client, alice):
@@ -109,13 +109,13 @@ def test_coins_are_listed_from_the_largest_on(client, alice):
     pages = all_pages(client, "StateService/ListOwnedObjects", "objects", **fields)
     mask = ("balance", "object_id")
     whole = client.call("StateService/ListOwnedObjects", *mask, owner=str(owner)).objects
-    assert [each.balance for each in whole] == [300, 7, 5, 5]
+    assert [item.balance for item in whole] == [300, 7, 5, 5]
     assert whole[2].object_id < whole[3].object_id
-    paged = [each.object_id for page in pages for each in page]
-    assert paged == [each.object_id for each in whole]
+    paged = [item.object_id for page in pages for item in page]
+    assert paged == [item.object_id for item in whole]
 
 
-def test_a_token_of_another_question_is_refused(client, alice):
+def test_token_of_another_query_is_refused(client, alice):
     split(alice, client, Address.of(0xCAFE), 3)
     first = client.call("StateService/ListOwnedObjects", owner="0xcafe", page_size=1)
     for fields in (
@@ -136,7 +136,7 @@ def test_a_token_of_another_question_is_refused(client, alice):
         ({"owner": "0x1", "object_type": "u8"}, "invalid object_type"),
     ],
 )
-def test_a_question_about_nobody_or_nothing_is_refused(client, fields, message):
+def test_query_with_an_invalid_owner_or_type_is_refused(client, fields, message):
     code, details = refused(client.call, "StateService/ListOwnedObjects", **fields)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details.startswith(message)
@@ -147,7 +147,7 @@ def test_a_question_about_nobody_or_nothing_is_refused(client, fields, message):
 
 @pytest.fixture
 def table(client, alice):
-    """A `Table<u64, bool>` with the keys 0 to 4, and its owner's id of it."""
+    """Create a `Table<u64, bool>` with the keys 0 to 4, and return its ID."""
     builder = TransactionBuilder()
     framework = Address.of(2)
     types = (Primitive.U64, Primitive.BOOL)
@@ -159,42 +159,42 @@ def table(client, alice):
     executed = alice.execute(client, builder)
     assert executed.effects.status.success, executed.effects.status.error.description
     (created,) = [
-        each.object_id
-        for each in executed.effects.changed_objects
-        if "::table::Table<" in each.object_type and "dynamic_field" not in each.object_type
+        change.object_id
+        for change in executed.effects.changed_objects
+        if "::table::Table<" in change.object_type and "dynamic_field" not in change.object_type
     ]
     return Address.parse(created)
 
 
 def test_dynamic_fields_are_listed_with_name_and_value(client, table):
     response = client.call("StateService/ListDynamicFields", "*", parent=str(table))
-    found = {int.from_bytes(each.name.value, "little"): each for each in response.dynamic_fields}
+    found = {int.from_bytes(field.name.value, "little"): field for field in response.dynamic_fields}
     assert sorted(found) == [0, 1, 2, 3, 4]
-    for key, each in found.items():
+    for key, item in found.items():
         key_bytes = key.to_bytes(8, "little")
         expected = dynamic_field_id(table, TYPE_TAG.encode(Primitive.U64), key_bytes)
-        assert each.field_id == each.field_object.object_id == str(expected)
-        assert (each.kind, each.parent) == (1, str(table))
-        assert (each.name.name, each.value.name, each.value_type) == ("u64", "bool", "bool")
-        assert each.value.value == bytes([key % 2 == 0])
-        assert not each.HasField("child_id")
+        assert item.field_id == item.field_object.object_id == str(expected)
+        assert (item.kind, item.parent) == (1, str(table))
+        assert (item.name.name, item.value.name, item.value_type) == ("u64", "bool", "bool")
+        assert item.value.value == bytes([key % 2 == 0])
+        assert not item.HasField("child_id")
 
 
-def test_dynamic_fields_come_page_by_page(client, table):
+def test_dynamic_fields_are_paged(client, table):
     fields = {"parent": str(table), "page_size": 2}
     pages = all_pages(client, "StateService/ListDynamicFields", "dynamic_fields", **fields)
     assert [len(page) for page in pages] == [2, 2, 1]
-    assert len({each.field_id for page in pages for each in page}) == 5
+    assert len({item.field_id for page in pages for item in page}) == 5
 
 
-def test_without_a_mask_fields_are_named_by_their_ids_alone(client, table):
+def test_default_mask_contains_only_the_ids_of_fields(client, table):
     first = client.call("StateService/ListDynamicFields", parent=str(table)).dynamic_fields[0]
     assert first.parent == str(table)
     assert first.HasField("field_id")
     assert not first.HasField("name")
 
 
-def test_an_object_field_leads_to_its_child(client, alice):
+def test_object_field_contains_its_child(client, alice):
     builder = TransactionBuilder()
     framework = Address.of(2)
     bag = builder.move_call(framework, "object_bag", "new")
@@ -206,9 +206,9 @@ def test_an_object_field_leads_to_its_child(client, alice):
     executed = alice.execute(client, builder)
     assert executed.effects.status.success
     (parent,) = [
-        each.object_id
-        for each in executed.effects.changed_objects
-        if each.object_type.endswith("::object_bag::ObjectBag")
+        change.object_id
+        for change in executed.effects.changed_objects
+        if change.object_type.endswith("::object_bag::ObjectBag")
     ]
     (field,) = client.call("StateService/ListDynamicFields", "*", parent=parent).dynamic_fields
     assert (field.kind, field.name.name, field.value_type) == (2, "u64", COIN_TYPE)
@@ -221,7 +221,7 @@ def test_an_object_field_leads_to_its_child(client, alice):
 # --- Balances and coins
 
 
-def test_a_balance_is_the_sum_of_the_coins(client, alice):
+def test_balance_is_the_sum_of_the_coins(client, alice):
     split(alice, client, Address.of(0xCAFE), 3, amount=10)
     balance = client.call(
         "StateService/GetBalance", owner="0xcafe", coin_type="0x2::sui::SUI"
@@ -231,19 +231,19 @@ def test_a_balance_is_the_sum_of_the_coins(client, alice):
     assert only == balance
 
 
-def test_who_has_no_coins_has_a_balance_of_zero(client):
+def test_balance_without_coins_is_zero(client):
     found = client.call("StateService/GetBalance", owner="0xdead", coin_type="0x2::sui::SUI")
     assert found.balance.balance == 0
     assert list(client.call("StateService/ListBalances", owner="0xdead").balances) == []
 
 
-def test_there_are_ten_billion_sui(client):
+def test_sui_has_a_supply_of_ten_billion(client):
     info = client.call("StateService/GetCoinInfo", coin_type="0x2::sui::SUI")
     assert info.coin_type == SUI_TYPE
     assert info.treasury.total_supply == 10**10 * 10**9
     assert (info.metadata.decimals, info.metadata.symbol) == (9, "SUI")
 
 
-def test_a_coin_that_nobody_made_is_not_found(client):
+def test_unknown_coin_type_is_not_found(client):
     code, _ = refused(client.call, "StateService/GetCoinInfo", coin_type="0x2::nothing::NOTHING")
     assert code is grpc.StatusCode.NOT_FOUND

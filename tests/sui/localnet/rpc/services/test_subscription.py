@@ -1,4 +1,4 @@
-"""Following the chain: nothing is lost, and who does not keep up is dropped."""
+"""Subscriptions: nothing is lost, and slow clients are dropped."""
 
 from urllib.parse import urlsplit
 
@@ -30,7 +30,7 @@ def next_event(stream):
     return next(frame for frame in stream if frame.HasField("event"))
 
 
-def test_a_stream_of_events_begins_by_saying_where_it_stands(client, settings_changed):
+def test_event_stream_starts_with_its_position(client, settings_changed):
     height = client.call("LedgerService/GetServiceInfo").checkpoint_height
     stream = client.stream("SubscriptionService/SubscribeEvents", filter=settings_changed)
     first = next(stream)
@@ -51,7 +51,7 @@ def test_events_arrive_as_they_happen(client, alice, published, settings_changed
     stream.cancel()
 
 
-def test_the_checkpoint_of_an_event_is_covered_by_the_frame_behind_it(
+def test_progress_frame_covers_the_checkpoint_of_an_event(
     client, alice, published, settings_changed
 ):
     stream = client.stream("SubscriptionService/SubscribeEvents", filter=settings_changed)
@@ -62,9 +62,7 @@ def test_the_checkpoint_of_an_event_is_covered_by_the_frame_behind_it(
     stream.cancel()
 
 
-def test_who_lost_the_stream_finds_what_came_since_in_the_list(
-    client, alice, published, settings_changed
-):
+def test_events_since_a_lost_stream_can_be_listed(client, alice, published, settings_changed):
     stream = client.stream("SubscriptionService/SubscribeEvents", "json", filter=settings_changed)
     next(stream)
     published.configure(client, alice, 31)
@@ -78,7 +76,7 @@ def test_who_lost_the_stream_finds_what_came_since_in_the_list(
     assert [amount_of(frame) for frame in frames if frame.HasField("event")] == [32, 33]
 
 
-def test_the_first_frame_is_a_place_to_resume_from(client, alice, published, settings_changed):
+def test_first_frame_contains_a_cursor_to_resume_from(client, alice, published, settings_changed):
     stream = client.stream("SubscriptionService/SubscribeEvents", filter=settings_changed)
     start = next(stream).watermark.cursor
     stream.cancel()
@@ -97,13 +95,13 @@ def test_checkpoints_arrive_without_gaps_from_the_latest_on(client, alice, publi
     seen = []
     for frame in stream:
         seen.append(frame.cursor)
-        if executed.digest in [each.digest for each in frame.checkpoint.transactions]:
+        if executed.digest in [transaction.digest for transaction in frame.checkpoint.transactions]:
             break
     stream.cancel()
     assert seen == list(range(first.cursor + 1, executed.checkpoint + 1))
 
 
-def test_filtered_checkpoints_are_those_with_a_matching_transaction(client, alice, published):
+def test_filtered_checkpoints_contain_a_matching_transaction(client, alice, published):
     function = f"{published.package}::tool_registry::configure"
     wanted = {"terms": [{"literals": [{"move_call": {"function": function}}]}]}
     stream = client.stream("SubscriptionService/SubscribeCheckpoints", filter=wanted)
@@ -124,9 +122,7 @@ def test_transactions_arrive_as_they_are_executed(client, alice, published):
     stream.cancel()
 
 
-def test_subscribers_of_the_same_get_the_same_and_others_what_they_asked_for(
-    client, alice, published
-):
+def test_equal_subscriptions_get_equal_frames_and_others_their_own(client, alice, published):
     streams = [
         client.stream("SubscriptionService/SubscribeCheckpoints", mask)
         for mask in ("digest", "digest", "sequence_number")
@@ -145,27 +141,27 @@ def test_subscribers_of_the_same_get_the_same_and_others_what_they_asked_for(
         stream.cancel()
 
 
-def test_a_watched_chain_goes_on_by_itself(client):
+def test_chain_makes_checkpoints_while_there_is_a_subscription(client):
     stream = client.stream("SubscriptionService/SubscribeCheckpoints")
     first = next(stream)
     assert next(stream).cursor == first.cursor + 1
     stream.cancel()
 
 
-def test_a_cancelled_stream_is_forgotten(client, localnet):
+def test_cancelled_stream_is_forgotten(client, localnet):
     streams = [client.stream("SubscriptionService/SubscribeEvents") for _ in range(5)]
     for stream in streams:
         next(stream)
         stream.cancel()
     probe = client.stream("SubscriptionService/SubscribeCheckpoints")
-    next(probe), next(probe)  # a second has passed, in which the others were ended
+    next(probe), next(probe)  # after a second, in which the others have ended
     backend = localnet.call(lambda inner: inner._server._backend)
     assert len(backend.subscriptions) == 1
     probe.cancel()
 
 
-async def test_a_subscriber_that_does_not_read_is_dropped(messages, make_client):
-    """The client takes 64 KiB; frames of 2 KiB are too many for it and for the queue."""
+async def test_subscriber_that_does_not_read_is_dropped(messages, make_client):
+    """The client accepts 64 KiB; frames of 2 KiB exceed that and the queue."""
     procedure = messages.procedures["/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"]
     window = Configuration(http2_stream_window_size=2**16 - 1)
     with ThreadedLocalnet(limits=Limits(checkpoints_behind=3)) as localnet:
@@ -188,7 +184,7 @@ async def test_a_subscriber_that_does_not_read_is_dropped(messages, make_client)
         assert others.call("LedgerService/GetServiceInfo").checkpoint_height >= 400
 
 
-def test_a_stream_ends_when_the_network_goes_back(client, localnet):
+def test_stream_ends_at_a_revert(client, localnet):
     snapshot = localnet.snapshot()
     localnet.advance_clock(1)
     stream = client.stream("SubscriptionService/SubscribeEvents")
@@ -200,7 +196,7 @@ def test_a_stream_ends_when_the_network_goes_back(client, localnet):
     assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_there_are_only_so_many_subscriptions(make_client):
+def test_number_of_subscriptions_is_limited(make_client):
     with ThreadedLocalnet(limits=Limits(subscriptions=2)) as localnet:
         client = make_client(localnet.url)
         streams = [client.stream("SubscriptionService/SubscribeEvents") for _ in range(2)]

@@ -1,7 +1,7 @@
-"""Displays of version 1 are not shown over gRPC.
+"""Displays of version 1 are not rendered over gRPC.
 
-Sui's nodes have shown `display` over gRPC since February 2026 (MystenLabs/sui, pull request 25430),
-by the registry 0xd, which protocol 109 brought (25241). Version 1 was for JSON-RPC and GraphQL.
+Sui's nodes have rendered `display` over gRPC since February 2026 (MystenLabs/sui, pull request
+25430), from the registry 0xd of protocol 109 (25241). Version 1 was for JSON-RPC and GraphQL.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ CARD = Path(__file__).parent / "card" / "bytecode" / "card.mv"
 CREATED = 2
 
 
-def test_an_object_whose_type_has_a_display_of_version_1_has_none(client, alice):
+def test_object_with_a_version_1_display_is_rendered_without_display(client, alice):
     created = run(client, alice, publish)
     package, publisher = Address.parse(created["package"]), owned(client, created["Publisher"])
     types = [StructTag(package, "card", "Card", ())]
@@ -44,15 +44,15 @@ def publish(builder):
 
 
 def run(client, account, build):
-    """The ids of the objects that a transaction creates, by the names of their types."""
+    """Return the IDs of the objects that a transaction creates, by type name."""
     builder = TransactionBuilder()
     build(builder)
     executed = account.execute(client, builder)
     assert executed.effects.status.success, executed.effects.status
     return {
-        each.object_type.rpartition("::")[2]: each.object_id
-        for each in executed.effects.changed_objects
-        if each.id_operation == CREATED
+        change.object_type.rpartition("::")[2]: change.object_id
+        for change in executed.effects.changed_objects
+        if change.id_operation == CREATED
     }
 
 

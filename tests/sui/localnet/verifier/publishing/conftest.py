@@ -21,7 +21,7 @@ def build_module(move_builder):
 
 
 def edit(data, table, old, new):
-    """Replace bytes, which occur once in the table, by as many others."""
+    """Replace bytes, which occur once in the table, by others of the same length."""
     start, end = read_header(data).tables[TableKind[table]]
     rows = data[start:end]
     assert rows.count(old) == 1
@@ -36,7 +36,7 @@ def edited():
 
 @pytest.fixture(scope="module")
 def node():
-    """A node that the tests of a file share."""
+    """Return a node that the tests of a file share."""
     node = Node.open()
     yield node
     node.close()

@@ -1,4 +1,4 @@
-"""Modules that Move has nothing against and Sui has, sent to a node."""
+"""Modules that satisfy Move but violate Sui's rules, sent to a node."""
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -27,7 +27,7 @@ BUDGET = 1_000_000_000
 
 
 def publish(node, module):
-    """Send a transaction whose third command publishes the module; gives its effects."""
+    """Send a transaction whose third command publishes the module, and return its effects."""
     node.fund(SENDER, 2 * BUDGET)
     coin = node.ledger.owned_by(SENDER, GAS_COIN)[-1]
     builder = TransactionBuilder()
@@ -41,13 +41,13 @@ def publish(node, module):
 
 
 def row_of(module, name):
-    """The handle of a datatype as the file has it, up to its abilities."""
+    """Return the bytes of a datatype's handle in the file, up to its abilities."""
     handle = next(row for row in module.datatype_handles if module.identifiers[row.name] == name)
     return bytes([handle.module, handle.name])
 
 
 def becoming_an_object(module, name, edited):
-    """Give a struct that can be stored the ability `key` as well."""
+    """Add the ability `key` to a struct that has `store`."""
     row = row_of(deserialize(module), name)
     return edited(module, "DATATYPE_HANDLES", row + b"\x04\0", row + b"\x0c\0")
 
@@ -97,25 +97,23 @@ def witness_that_is_made(build_module, edited):
         witness_that_is_made,
     ],
 )
-def test_a_module_that_breaks_a_rule_of_sui_is_refused_in_the_effects(
-    node, build_module, edited, make
-):
+def test_violation_of_sui_rule_is_shown_in_effects(node, build_module, edited, make):
     effects = publish(node, make(build_module, edited))
     error = ExecutionError(ErrorKind.SUI_MOVE_VERIFICATION_ERROR)
     assert effects.status == ExecutionFailure(error, 2)
 
 
-def test_a_refused_module_costs_what_a_failed_publish_costs(node, build_module, edited):
+def test_rejected_module_costs_like_failed_publish(node, build_module, edited):
     effects = publish(node, transmuted_id(build_module, edited))
     gas = effects.gas_used
     assert gas.computation_cost >= 1_000_000
-    # Nothing but the gas coin is written, which is stored for what was paid for it before.
+    # Only the gas coin is written, and its storage was already paid.
     assert len(effects.changed_objects) == 1
     assert gas.storage_cost == 988_000
     assert node.ledger.owned_by(SENDER, GAS_COIN)
 
 
-def test_the_same_module_without_the_fault_is_published(node, build_module):
+def test_valid_module_is_published(node, build_module):
     module = build_module("""
         public struct Dog has key, store { id: UID }
         public struct Potato { value: u64 }

@@ -1,4 +1,4 @@
-"""Genuine modules, and modules put together by hand, which no compiler would make."""
+"""Published modules, and hand-made modules that no compiler produces."""
 
 from importlib import resources
 from pathlib import Path
@@ -46,7 +46,7 @@ class Sketch(Assembler):
         return ReferenceToken(token, mutable=True)
 
     def foreign(self, module, name, abilities=Ability.NONE, parameters=(), address=SUI_FRAMEWORK):
-        """A type of another module, of the framework unless it is said."""
+        """Return a type of another module, by default of the framework."""
         owner = self.module(address, module)
         return DatatypeToken(self.datatype_handle(owner, name, abilities, parameters))
 
@@ -59,7 +59,7 @@ class Sketch(Assembler):
         )
 
     def struct(self, name, abilities, fields, parameters=()):
-        """A struct of the module; gives its type."""
+        """Add a struct to the module and return its type."""
         token = self.own(name, abilities, parameters)
         self.row("struct_definitions", StructDefinition(token.handle, self.fields(fields)))
         return token
@@ -76,14 +76,14 @@ class Sketch(Assembler):
         return token
 
     def definition(self, token):
-        """The operand of PACK and UNPACK."""
+        """Return the operand of PACK and UNPACK."""
         rows = self.tables["struct_definitions"]
         return next(index for index, row in enumerate(rows) if row.handle == token.handle)
 
     # --- Functions
 
     def callee(self, module, name, parameters=(), returns=(), generic=None, address=SUI_FRAMEWORK):
-        """The operand of CALL; of CALL_GENERIC if `generic` has the type arguments."""
+        """Return the operand of CALL, or of CALL_GENERIC if `generic` has the type arguments."""
         constraints = [Ability.NONE] * len(generic or ())
         owner = self.module(address, module)
         handle = self.function_handle(owner, name, parameters, returns, constraints)
@@ -103,7 +103,7 @@ class Sketch(Assembler):
         entry=False,
         switch=None,
     ):
-        """Code is a sequence of opcodes, or of pairs with their operands."""
+        """Add a function whose code is a sequence of opcodes, or of pairs with their operands."""
         handle = self.function_handle(self.self_handle, name, parameters, returns, type_parameters)
         rows = tuple(Instruction(*(row if isinstance(row, tuple) else (row,))) for row in code)
         tables = () if switch is None else (JumpTable(0, tuple(switch)),)
@@ -118,13 +118,13 @@ class Sketch(Assembler):
         verify_sui_module(self.build())
 
     def refused(self):
-        """What the module is refused for, as a `VerificationError`."""
+        """Return the `VerificationError` of the module."""
         with pytest.raises(VerificationError) as caught:
             self.verify()
         return caught.value
 
     def reason(self):
-        """The message that it is refused with; its own address is `_` and the framework's `sui`."""
+        """Return the error message, with `_` for the own address and `sui` for the framework's."""
         error = self.refused()
         assert error.status == "SUI_MOVE_VERIFICATION_ERROR"
         assert error.module == self.build().name
@@ -134,19 +134,19 @@ class Sketch(Assembler):
 
 @pytest.fixture
 def sketch():
-    """An empty module `m`."""
+    """Return an empty module `m`."""
     return Sketch()
 
 
 @pytest.fixture
 def sketched():
-    """Makes empty modules by name and address."""
+    """Return a function that makes empty modules by name and address."""
     return Sketch
 
 
 @pytest.fixture(scope="session")
 def genuine():
-    """All modules of the framework and of our own package."""
+    """Return all modules of the framework and of our own package."""
     modules = [deserialize(data) for row in load_framework().values() for data in row.modules]
     folder = resources.files("nexus_tools.contracts") / "bytecode"
     files = [entry for entry in folder.iterdir() if entry.name.endswith(".mv")]
@@ -155,5 +155,5 @@ def genuine():
 
 @pytest.fixture
 def returning():
-    """Code of a function that does nothing."""
+    """Return the code of a function that does nothing."""
     return [Opcode.RET]

@@ -37,30 +37,30 @@ def test_init_returns_nothing(sketch):
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_init_has_one_parameter_or_two(sketch, returning, count):
+def test_init_has_one_or_two_parameters(sketch, returning, count):
     sketch.function("init", returning, [sketch.mutable(sketch.context)] * count)
     expected = "Expected at least one and at most two parameters for _::m::init"
     assert sketch.reason() == expected
 
 
-def test_the_last_parameter_of_init_is_the_context(sketch, returning):
+def test_last_parameter_of_init_is_the_context(sketch, returning):
     sketch.function("init", returning, ["u64"])
     expected = f"Expected last parameter for _::m::init to be &mut {CONTEXT} or &{CONTEXT}"
     assert sketch.reason() == f"{expected}, but found u64"
 
 
-def test_the_context_is_not_taken_by_value(sketch, returning):
+def test_context_by_value_is_rejected(sketch, returning):
     sketch.function("init", returning, [sketch.context])
     assert sketch.reason().endswith(f"but found {CONTEXT}")
 
 
-def test_a_context_of_another_package_is_none(sketch, returning):
+def test_context_of_other_package_is_rejected(sketch, returning):
     other = sketch.foreign("tx_context", "TxContext", address=Address.of(9))
     sketch.function("init", returning, [sketch.mutable(other)])
     assert sketch.reason().endswith("but found &mut 0x9::tx_context::TxContext")
 
 
-def test_init_is_not_called_by_code(sketch, returning):
+def test_init_cannot_be_called_by_code(sketch, returning):
     context = sketch.mutable(sketch.context)
     init = sketch.function("init", returning, [context])
     sketch.function("again", [(Opcode.MOVE_LOC, 0), (Opcode.CALL, init), Opcode.RET], [context])
@@ -69,7 +69,7 @@ def test_init_is_not_called_by_code(sketch, returning):
     assert (sketch.refused().function, sketch.refused().offset) == ("again", 1)
 
 
-def test_an_entry_function_takes_and_returns_what_it_likes(sketch):
+def test_entry_function_accepts_any_signature(sketch):
     potato = sketch.struct("Potato", Ability.NONE, {"value": "u64"})
     code = [(Opcode.MOVE_LOC, 0), Opcode.RET]
     sketch.function("pass", code, [potato], [potato], entry=True)

@@ -1,7 +1,7 @@
 from nexus_tools.sui.bytecode import Opcode
 
 
-def test_all_uses_of_global_storage_in_a_function_are_named(sketch):
+def test_all_uses_of_global_storage_are_named(sketch):
     code = [
         (Opcode.MOVE_TO_DEPRECATED, 0),
         (Opcode.MUT_BORROW_GLOBAL_GENERIC_DEPRECATED, 3),

@@ -17,7 +17,7 @@ def refusal(name):
 
 
 def fresh(sketch):
-    """Push a new id. The context is the first parameter."""
+    """Push a new id; the context is the first parameter."""
     return [(Opcode.COPY_LOC, CONTEXT), (Opcode.CALL, sketch.new)]
 
 
@@ -26,7 +26,7 @@ def packing(sketch, token):
 
 
 def function(sketch, code, *parameters, name="make", **options):
-    """A function that takes the context, and gives a `Dog`."""
+    """Add a function that takes the context and returns a `Dog`."""
     dog = sketch.object("Dog")
     context = sketch.mutable(sketch.context)
     sketch.function(name, code, [context, *parameters], [dog], **options)
@@ -38,7 +38,7 @@ def dog(sketch):
     return sketch.object("Dog")
 
 
-def test_an_object_has_a_new_id(sketch, dog):
+def test_object_with_new_id_is_accepted(sketch, dog):
     function(sketch, [*fresh(sketch), *packing(sketch, dog)]).verify()
 
 
@@ -50,17 +50,17 @@ def test_an_object_has_a_new_id(sketch, dog):
         ("test_scenario", "new_object"),
     ],
 )
-def test_other_functions_that_make_ids_are_known(sketch, dog, module, name):
+def test_other_id_functions_are_known(sketch, dog, module, name):
     callee = sketch.callee(module, name, [], [sketch.uid])
     function(sketch, [(Opcode.CALL, callee), *packing(sketch, dog)]).verify()
 
 
-def test_a_new_id_stays_new_in_a_local(sketch, dog):
+def test_new_id_stays_new_in_a_local(sketch, dog):
     kept = [(Opcode.ST_LOC, ID), (Opcode.MOVE_LOC, ID)]
     function(sketch, [*fresh(sketch), *kept, *packing(sketch, dog)]).verify()
 
 
-def test_the_id_of_another_object_is_refused(sketch, dog):
+def test_id_of_other_object_is_rejected(sketch, dog):
     cat = sketch.object("Cat")
     code = [(Opcode.MOVE_LOC, 1), (Opcode.UNPACK, sketch.definition(cat)), *packing(sketch, dog)]
     function(sketch, code, cat, name="transmute")
@@ -68,19 +68,19 @@ def test_the_id_of_another_object_is_refused(sketch, dog):
     assert (sketch.refused().function, sketch.refused().offset) == ("transmute", 2)
 
 
-def test_an_id_that_was_handed_in_is_refused(sketch, dog):
+def test_id_from_parameter_is_rejected(sketch, dog):
     function(sketch, [(Opcode.MOVE_LOC, 1), *packing(sketch, dog)], sketch.uid)
     assert sketch.reason() == refusal("make")
 
 
-def test_an_id_from_an_unknown_function_is_refused(sketch, dog):
+def test_id_from_unknown_function_is_rejected(sketch, dog):
     context = sketch.mutable(sketch.context)
     callee = sketch.callee("object", "new", [context], [sketch.uid], address=b"\x09" * 32)
     function(sketch, [(Opcode.COPY_LOC, 0), (Opcode.CALL, callee), *packing(sketch, dog)])
     assert sketch.reason() == refusal("make")
 
 
-def test_an_id_that_was_in_a_vector_is_refused(sketch, dog):
+def test_id_from_vector_is_rejected(sketch, dog):
     uids = VecOperand(sketch.signature([sketch.uid]), 1)
     hidden = [(Opcode.VEC_PACK, uids), (Opcode.VEC_UNPACK, uids)]
     function(sketch, [*fresh(sketch), *hidden, *packing(sketch, dog)])
@@ -88,7 +88,7 @@ def test_an_id_that_was_in_a_vector_is_refused(sketch, dog):
 
 
 def branching(sketch, dog, one, other):
-    """One of two ways to an id, and an object of it."""
+    """Return code with two paths to an id, and an object with it."""
     first = len(one) + 1
     code = [Opcode.LD_TRUE, (Opcode.BR_FALSE, first + 3)]
     code += [*one, (Opcode.ST_LOC, 2), (Opcode.BRANCH, first + 4 + len(other))]
@@ -97,18 +97,18 @@ def branching(sketch, dog, one, other):
     return function(sketch, code, sketch.uid)
 
 
-def test_an_id_that_is_new_on_both_ways_is_accepted(sketch, dog):
+def test_id_that_is_new_on_both_paths_is_accepted(sketch, dog):
     branching(sketch, dog, fresh(sketch), fresh(sketch)).verify()
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_an_id_that_is_new_on_one_way_only_is_refused(sketch, dog, swapped):
+def test_id_that_is_new_on_one_path_is_rejected(sketch, dog, swapped):
     ways = [fresh(sketch), [(Opcode.MOVE_LOC, 1)]]
     branching(sketch, dog, *(reversed(ways) if swapped else ways))
     assert sketch.reason() == refusal("make")
 
 
-def test_an_id_that_a_later_round_of_a_loop_replaces_is_refused(sketch, dog):
+def test_id_replaced_by_later_iteration_is_rejected(sketch, dog):
     # local 2 = new; loop { if (true) break; local 2 = the id handed in }; Dog { id: local 2 }
     code = [
         *fresh(sketch),
@@ -125,16 +125,16 @@ def test_an_id_that_a_later_round_of_a_loop_replaces_is_refused(sketch, dog):
     assert sketch.reason() == refusal("make")
 
 
-def test_a_loop_without_end_is_accepted(sketch, dog):
+def test_endless_loop_is_accepted(sketch, dog):
     function(sketch, [(Opcode.BRANCH, 0)]).verify()
 
 
-def test_code_that_is_never_reached_is_not_looked_at(sketch, dog):
+def test_unreachable_code_is_not_checked(sketch, dog):
     dead = [(Opcode.MOVE_LOC, 1), *packing(sketch, dog)]
     function(sketch, [*fresh(sketch), *packing(sketch, dog), *dead], sketch.uid).verify()
 
 
-def test_the_clock_has_an_id_that_was_agreed_on(sketched):
+def test_clock_may_have_its_fixed_id(sketched):
     sketch = sketched("clock", SUI_FRAMEWORK)
     clock = sketch.object("Clock")
     code = [(Opcode.MOVE_LOC, 0), *packing(sketch, clock)]
@@ -144,7 +144,7 @@ def test_the_clock_has_an_id_that_was_agreed_on(sketched):
     assert sketch.refused().function == "another"
 
 
-def test_all_ways_of_a_switch_are_followed(sketch, dog):
+def test_all_paths_of_a_switch_are_followed(sketch, dog):
     code = [
         *fresh(sketch),
         (Opcode.ST_LOC, 2),
@@ -169,12 +169,12 @@ def test_all_ways_of_a_switch_are_followed(sketch, dog):
         [Opcode.LD_TRUE, (Opcode.BRANCH, 2), Opcode.POP, Opcode.RET],
     ],
 )
-def test_a_stack_that_does_not_add_up_is_refused(sketch, dog, code):
+def test_unbalanced_stack_is_rejected(sketch, dog, code):
     function(sketch, code)
     assert "VERIFIER_INVARIANT_VIOLATION" in sketch.reason()
 
 
-def test_a_module_that_takes_too_long_is_given_up(sketch, dog):
+def test_module_that_exceeds_tick_limit_is_rejected(sketch, dog):
     function(sketch, [*fresh(sketch), *packing(sketch, dog)])
     module = sketch.build()
     verify_sui_module(module, TickMeter("m", maximum=81))

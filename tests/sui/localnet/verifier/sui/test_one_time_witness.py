@@ -25,60 +25,60 @@ def witness(sketch, name="M", abilities=Ability.DROP, fields=None, parameters=()
     return sketch.struct(name, abilities, fields or {"dummy": "bool"}, parameters)
 
 
-def test_a_witness_that_init_takes_is_accepted(sketch):
+def test_witness_taken_by_init_is_accepted(sketch):
     with_init(sketch, witness(sketch)).verify()
 
 
-def test_a_witness_needs_no_init(sketch):
+def test_witness_does_not_require_init(sketch):
     witness(sketch)
     sketch.verify()
 
 
 @pytest.mark.parametrize("abilities", [Ability.NONE, Ability.DROP | Ability.COPY, Ability.STORE])
-def test_a_witness_can_be_dropped_and_nothing_else(sketch, abilities):
+def test_witness_has_only_drop(sketch, abilities):
     with_init(sketch, witness(sketch, abilities=abilities))
     expected = "one-time witness type candidate _::m::M must have a single ability: drop"
     assert sketch.reason() == expected
 
 
-def test_a_witness_is_not_generic(sketch):
+def test_witness_is_not_generic(sketch):
     parameter = DatatypeTypeParameter(Ability.NONE, is_phantom=True)
     with_init(sketch, witness(sketch, parameters=[parameter]))
     expected = "one-time witness type candidate _::m::M cannot have type parameters"
     assert sketch.reason() == expected
 
 
-def test_a_witness_has_one_field(sketch):
+def test_witness_has_one_field(sketch):
     with_init(sketch, witness(sketch, fields={"a": "bool", "b": "bool"}))
     assert sketch.reason() == NO_WITNESS
 
 
-def test_the_field_of_a_witness_is_a_boolean(sketch):
+def test_witness_field_is_a_boolean(sketch):
     with_init(sketch, witness(sketch, fields={"value": "u64"}))
     assert sketch.reason() == NO_WITNESS
 
 
-def test_a_witness_is_called_as_the_module_in_capitals(sketch):
+def test_witness_is_named_like_module_in_capitals(sketch):
     with_init(sketch, witness(sketch, name="W"))
     assert sketch.reason() == NO_WITNESS
 
 
-def test_an_enum_is_no_witness(sketch):
+def test_enum_is_not_a_witness(sketch):
     with_init(sketch, sketch.enum("M", Ability.DROP, {"Only": {"dummy": "bool"}}))
     assert sketch.reason() == NO_WITNESS
 
 
-def test_init_has_to_take_the_witness(sketch):
+def test_init_must_take_the_witness(sketch):
     witness(sketch)
     assert with_init(sketch).reason() == NOT_TAKEN
 
 
-def test_init_takes_the_witness_and_no_other_type(sketch):
+def test_init_takes_no_other_type_than_the_witness(sketch):
     witness(sketch)
     assert with_init(sketch, witness(sketch, name="W")).reason() == NOT_TAKEN
 
 
-def test_a_witness_is_not_made_by_code(sketch):
+def test_witness_cannot_be_created_by_code(sketch):
     token = witness(sketch)
     code = [Opcode.LD_TRUE, (Opcode.PACK, sketch.definition(token)), Opcode.RET]
     sketch.function("pack", code, returns=[token])
@@ -87,7 +87,7 @@ def test_a_witness_is_not_made_by_code(sketch):
     assert (sketch.refused().function, sketch.refused().offset) == ("pack", 1)
 
 
-def test_the_coin_of_the_network_is_made_by_code(sketched):
+def test_sui_coin_may_be_created_by_code(sketched):
     sketch = sketched("sui", SUI_FRAMEWORK)
     token = witness(sketch, name="SUI")
     code = [Opcode.LD_TRUE, (Opcode.PACK, sketch.definition(token)), Opcode.RET]

@@ -15,7 +15,7 @@ PRIVATE = ("transfer", "freeze_object", "share_object", "receive", "party_transf
 
 
 def calling(sketch, module, function, *types, address=SUI_FRAMEWORK):
-    """A module whose `t` calls a generic function."""
+    """Return a module whose `t` calls a generic function."""
     callee = sketch.callee(module, function, generic=types, address=address)
     constraints = [Ability.KEY]
     sketch.function("t", [(Opcode.CALL_GENERIC, callee), Opcode.RET], type_parameters=constraints)
@@ -23,12 +23,12 @@ def calling(sketch, module, function, *types, address=SUI_FRAMEWORK):
 
 
 @pytest.mark.parametrize("function", PRIVATE)
-def test_a_private_transfer_is_for_types_of_the_module(sketch, function):
+def test_private_transfer_accepts_own_types(sketch, function):
     calling(sketch, "transfer", function, sketch.object("Own")).verify()
 
 
 @pytest.mark.parametrize("function", PRIVATE)
-def test_a_private_transfer_of_a_foreign_type_is_refused(sketch, function):
+def test_private_transfer_of_foreign_type_is_rejected(sketch, function):
     coin = sketch.foreign("coin", "Coin", Ability.KEY | Ability.STORE)
     calling(sketch, "transfer", function, DatatypeToken(coin.handle, ("u64",)))
     assert sketch.reason() == (
@@ -41,11 +41,11 @@ def test_a_private_transfer_of_a_foreign_type_is_refused(sketch, function):
 
 
 @pytest.mark.parametrize("function", PRIVATE)
-def test_a_public_transfer_is_for_all_types(sketch, function):
+def test_public_transfer_accepts_all_types(sketch, function):
     calling(sketch, "transfer", f"public_{function}", TypeParameterToken(0)).verify()
 
 
-def test_an_event_of_the_module_is_emitted(sketch):
+def test_event_of_own_module_is_accepted(sketch):
     event = sketch.struct("X", Ability.COPY | Ability.DROP, {"flag": "bool"})
     calling(sketch, "event", "emit", event).verify()
 
@@ -61,7 +61,7 @@ def test_an_event_of_the_module_is_emitted(sketch):
 @pytest.mark.parametrize(
     "callee", ["event::emit", "event::emit_authenticated", "coin_registry::new_currency"]
 )
-def test_types_that_are_of_no_module_are_not_of_this_one(sketch, callee, token, text):
+def test_types_without_module_are_not_internal(sketch, callee, token, text):
     calling(sketch, *callee.split("::"), token)
     assert sketch.reason() == (
         f"_::m::t. Invalid call to 'sui::{callee}'. Type argument #0 must be a type defined in the"
@@ -69,22 +69,22 @@ def test_types_that_are_of_no_module_are_not_of_this_one(sketch, callee, token, 
     )
 
 
-def test_a_permit_is_for_types_of_the_module(sketch):
+def test_permit_accepts_own_types(sketch):
     calling(sketch, "internal", "permit", "u64", address=MOVE_STDLIB)
     assert "Invalid call to 'std::internal::permit'" in sketch.reason()
 
 
-def test_functions_of_other_packages_are_free(sketch):
+def test_functions_of_other_packages_are_unrestricted(sketch):
     calling(sketch, "transfer", "transfer", "u64", address=b"\x09" * 32).verify()
 
 
-def test_another_number_of_type_arguments_is_no_fault_of_the_user(sketch):
+def test_wrong_number_of_type_arguments_is_an_invariant_violation(sketch):
     error = calling(sketch, "event", "emit", "u64", "u64").refused()
     assert error.status == "INVARIANT_VIOLATION"
     assert "expects 1 type arguments found 2" in str(error)
 
 
-def test_a_new_public_function_of_the_framework_has_to_be_considered(sketched, returning):
+def test_unlisted_public_framework_function_is_reported(sketched, returning):
     sketch = sketched("event", SUI_FRAMEWORK)
     sketch.function("shout", returning, visibility=Visibility.PUBLIC)
     error = sketch.refused()
@@ -92,12 +92,12 @@ def test_a_new_public_function_of_the_framework_has_to_be_considered(sketched, r
     assert "must be listed in FUNCTIONS_TO_CHECK" in str(error)
 
 
-def test_test_scenarios_move_objects_of_all_modules(sketched):
+def test_scenario_moves_objects_of_all_modules(sketched):
     sketch = sketched("test_scenario", SUI_FRAMEWORK)
     calling(sketch, "transfer", "transfer", "u64").verify()
 
 
-def test_what_only_a_module_may_call_no_transaction_may():
+def test_transaction_may_not_call_internal_functions():
     assert is_internal(SUI_FRAMEWORK, "transfer", "share_object")
     assert is_internal(MOVE_STDLIB, "internal", "permit")
     assert not is_internal(SUI_FRAMEWORK, "transfer", "public_share_object")

@@ -10,7 +10,7 @@ PUSH_COSTS = {"COPY_LOC": 1 + 8} | dict.fromkeys(
 
 
 class RandomFunction:
-    """Blocks that change four numbers and go on to random blocks, into loops or out of them."""
+    """A function whose blocks change four numbers and branch to random blocks, including loops."""
 
     def __init__(self, chance, blocks):
         self.chance = chance
@@ -47,9 +47,9 @@ class RandomFunction:
         self.code.append(name)
 
     def interpret(self, numbers, steps):
-        """What the function returns, or None if it takes more steps.
+        """Return the result of the function, or None if it needs more steps.
 
-        `cost` is then what the instructions cost, below all tiers.
+        `cost` is then the cost of the instructions, below all tiers.
         """
         self.cost = 0
         numbers, stack, offset = list(numbers), [], 0

@@ -31,12 +31,12 @@ def compute(run):
         ("XOR", 0b1100, 0b1010, 0b0110),
     ],
 )
-def test_an_operation_on_bytes_gives(compute, name, left, right, expected):
+def test_operation_on_bytes_returns(compute, name, left, right, expected):
     assert compute(name, "u8", left, right) == expected
 
 
 @pytest.mark.parametrize(("type_", "bits"), WIDTHS.items())
-def test_the_greatest_number_of_a_type_can_be_reached_by_addition(compute, type_, bits):
+def test_addition_reaches_maximum_of_type(compute, type_, bits):
     assert compute("ADD", type_, 2**bits - 2, 1) == 2**bits - 1
 
 
@@ -44,7 +44,7 @@ def test_the_greatest_number_of_a_type_can_be_reached_by_addition(compute, type_
 @pytest.mark.parametrize(
     "operation", [("ADD", -1, 1), ("SUB", 0, 1), ("MUL", -1, 2), ("DIV", 7, 0), ("MOD", 7, 0)]
 )
-def test_what_does_not_fit_the_type_is_an_arithmetic_error(compute, type_, bits, operation):
+def test_overflow_is_an_arithmetic_error(compute, type_, bits, operation):
     name, left, right = operation
     with pytest.raises(PrimitiveError) as caught:
         compute(name, type_, left % 2**bits, right)
@@ -53,27 +53,27 @@ def test_what_does_not_fit_the_type_is_an_arithmetic_error(compute, type_, bits,
 
 
 @pytest.mark.parametrize(("type_", "bits"), list(WIDTHS.items())[:-1])
-def test_a_shift_by_the_width_of_the_type_is_an_error(compute, type_, bits):
+def test_shift_by_width_is_an_error(compute, type_, bits):
     assert compute("SHR", type_, 2**bits - 1, bits - 1, "u8") == 1
 
 
 @pytest.mark.parametrize("name", ["SHL", "SHR"])
 @pytest.mark.parametrize(("type_", "bits"), list(WIDTHS.items())[:-1])
-def test_a_shift_by_the_width_or_more_is_an_arithmetic_error(compute, name, type_, bits):
+def test_shift_by_width_or_more_is_an_arithmetic_error(compute, name, type_, bits):
     with pytest.raises(PrimitiveError, match="ARITHMETIC_ERROR"):
         compute(name, type_, 1, bits, "u8")
 
 
-def test_a_u256_is_shifted_by_any_byte(compute):
+def test_u256_can_be_shifted_by_any_u8(compute):
     assert compute("SHL", "u256", 1, 255, "u8") == 2**255
 
 
-def test_bits_that_are_shifted_out_on_the_left_are_lost(compute):
+def test_left_shift_drops_high_bits(compute):
     assert compute("SHL", "u8", 0b1100_0011, 2, "u8") == 0b0000_1100
 
 
 @pytest.mark.parametrize(("name", "bits"), [(f"CAST_U{bits}", bits) for bits in WIDTHS.values()])
-def test_a_cast_keeps_what_fits(run, name, bits):
+def test_cast_keeps_fitting_values(run, name, bits):
     code = [("COPY_LOC", 0), name, "RET"]
     assert run(code, ("u256",), (f"u{bits}",), 2**bits - 1) == [2**bits - 1]
 
@@ -81,7 +81,7 @@ def test_a_cast_keeps_what_fits(run, name, bits):
 @pytest.mark.parametrize(
     ("name", "bits"), [(f"CAST_U{bits}", bits) for bits in list(WIDTHS.values())[:-1]]
 )
-def test_a_cast_of_what_does_not_fit_is_an_arithmetic_error(run, name, bits):
+def test_cast_of_too_large_value_is_an_arithmetic_error(run, name, bits):
     code = [("COPY_LOC", 0), name, "RET"]
     with pytest.raises(PrimitiveError, match="ARITHMETIC_ERROR"):
         run(code, ("u256",), (f"u{bits}",), 2**bits)
@@ -98,16 +98,16 @@ def test_a_cast_of_what_does_not_fit_is_an_arithmetic_error(run, name, bits):
         ("LD_U256", "u256", 2**256 - 1),
     ],
 )
-def test_literals_have_the_width_of_their_instruction(run, name, type_, value):
+def test_literals_have_width_of_their_instruction(run, name, type_, value):
     assert run([(name, value), "RET"], (), (type_,)) == [value]
 
 
-def test_operands_of_two_widths_are_refused(run):
-    with pytest.raises(InvalidCode, match="u8 is expected, not u64"):
+def test_operands_of_different_width_are_rejected(run):
+    with pytest.raises(InvalidCode, match="expected u8, got u64"):
         run(binary("ADD"), ("u8", "u64"), ("u8",), 1, 1)
 
 
-def test_a_long_chain_of_operations_is_no_long_expression(run):
+def test_long_chain_of_operations_is_split_into_lines(run):
     steps = 3000
     code = [("COPY_LOC", 0), *[("LD_U64", 1), "XOR"] * steps, "RET"]
     assert run(code, ("u64",), ("u64",), 6) == [6]

@@ -20,7 +20,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 PACKAGE = Address.of(0xABC)
 
 
-def test_an_abort_has_its_code_and_the_place_of_the_instruction(assembler, call):
+def test_abort_has_code_and_location(assembler, call):
     inner = assembler.function("inner", (), (), ["NOP", ("LD_U64", 2**64 - 1), "ABORT"])
     assembler.function("outer", (), (), [("CALL", inner), "RET"])
     with pytest.raises(MoveAbort) as caught:
@@ -29,7 +29,7 @@ def test_an_abort_has_its_code_and_the_place_of_the_instruction(assembler, call)
     assert caught.value.location == Location(PACKAGE, "m", 0, 2, "inner")
 
 
-def test_functions_call_each_other_before_and_after_their_definition(assembler, call):
+def test_functions_call_each_other_in_any_order(assembler, call):
     is_odd = assembler.handle("is_odd", ("u64",), ("bool",))
     is_even = assembler.handle("is_even", ("u64",), ("bool",))
     for this, other, at_zero in ((is_odd, is_even, "LD_FALSE"), (is_even, is_odd, "LD_TRUE")):
@@ -42,7 +42,7 @@ def test_functions_call_each_other_before_and_after_their_definition(assembler, 
 
 @pytest.fixture
 def descend(assembler):
-    """A function that calls itself as often as its argument says."""
+    """Return a function that calls itself as often as its argument."""
     handle = assembler.handle("descend", ("u64",))
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 8)]
     code += [("MOVE_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "RET"]
@@ -51,12 +51,12 @@ def descend(assembler):
 
 
 @pytest.mark.usefixtures("descend")
-def test_calls_are_nested_up_to_1024_deep(assembler, call):
+def test_calls_nest_up_to_1024_deep(assembler, call):
     assert call(assembler, "descend", 1024) == []
 
 
 @pytest.mark.usefixtures("descend")
-def test_a_call_nested_deeper_is_an_error_at_the_call(assembler, call):
+def test_deeper_call_fails_at_the_call(assembler, call):
     with pytest.raises(PrimitiveError) as caught:
         call(assembler, "descend", 1025)
     assert caught.value.kind == ErrorKind.CALL_STACK_OVERFLOW
@@ -64,7 +64,7 @@ def test_a_call_nested_deeper_is_an_error_at_the_call(assembler, call):
 
 
 @pytest.mark.usefixtures("descend")
-def test_the_depth_starts_anew_with_every_call_of_a_context(assembler, machine_of):
+def test_depth_starts_again_with_every_call(assembler, machine_of):
     machine = machine_of(assembler.package())
     function = machine.types.function(PACKAGE, "m", "descend")
     context = Context(machine.types, Meter(10_000_000))
@@ -74,7 +74,7 @@ def test_the_depth_starts_anew_with_every_call_of_a_context(assembler, machine_o
         machine.call(function, (), [1024], context)
 
 
-def test_an_abort_at_great_depth_reaches_the_caller(assembler, call):
+def test_abort_at_great_depth_reaches_caller(assembler, call):
     handle = assembler.handle("dive", ("u64",))
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 9)]
     code += [("MOVE_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "RET", ("LD_U64", 4), "ABORT"]
@@ -84,7 +84,7 @@ def test_an_abort_at_great_depth_reaches_the_caller(assembler, call):
     assert caught.value.code == 4
 
 
-def test_endless_recursion_ends_with_the_budget_or_the_call_stack(assembler, call):
+def test_endless_recursion_ends_with_budget_or_call_stack(assembler, call):
     handle = assembler.handle("endless")
     assembler.define(handle, [("CALL", handle), "RET"])
     with pytest.raises(PrimitiveError, match="CALL_STACK_OVERFLOW"):
@@ -93,7 +93,7 @@ def test_endless_recursion_ends_with_the_budget_or_the_call_stack(assembler, cal
         call(assembler, "endless", budget=500)
 
 
-def test_type_arguments_are_handed_on(assembler, call):
+def test_type_arguments_are_passed_on(assembler, call):
     seen = []
     assembler.function("see", (), (), None, (0,))
     parameter = ("T", 0)
@@ -106,7 +106,7 @@ def test_type_arguments_are_handed_on(assembler, call):
     assert seen == [(VectorTag(Primitive.U8),)]
 
 
-def test_type_arguments_are_those_of_the_call(assembler, call):
+def test_type_arguments_belong_to_the_call(assembler, call):
     struct = assembler.struct("S", ["u8"])
     assembler.function("see", (), ("u64",), None, (0,))
     natives = {(bytes(PACKAGE), "m", "see"): lambda _, types: len(str(types[0]))}
@@ -115,8 +115,8 @@ def test_type_arguments_are_those_of_the_call(assembler, call):
     assert call(assembler, "see", types=(tag,), natives=natives) == [len(str(tag))]
 
 
-def test_type_arguments_that_grow_without_end_are_an_error(assembler, call):
-    """The bytecode verifier refuses such code; the machine does not hang on it either."""
+def test_growing_type_arguments_are_an_error(assembler, call):
+    """The bytecode verifier rejects such code, and the machine must not hang on it."""
     handle = assembler.handle("grow", type_parameters=(0,))
     wider = assembler.instance(4, handle, ("vector", ("T", 0)))
     assembler.define(handle, [("CALL_GENERIC", wider), "RET"])
@@ -126,7 +126,7 @@ def test_type_arguments_that_grow_without_end_are_an_error(assembler, call):
     assert caught.value.location.instruction == 0
 
 
-def test_a_native_gets_references_and_gives_them_back(assembler, call):
+def test_native_receives_and_returns_references(assembler, call):
     vector, element = ("&mut", ("vector", "u64")), ("&mut", "u64")
     first = assembler.function("first", (vector,), (element,), None)
     code = [("LD_U64", 7), ("MOVE_LOC", 0), ("CALL", first), "WRITE_REF", "RET"]
@@ -137,13 +137,13 @@ def test_a_native_gets_references_and_gives_them_back(assembler, call):
     assert numbers == [7, 2]
 
 
-def test_a_native_gives_several_results_as_a_tuple(assembler, call):
+def test_native_returns_several_results_as_tuple(assembler, call):
     assembler.function("two", ("u64",), ("u64", "u64"), None)
     natives = {(bytes(PACKAGE), "m", "two"): lambda _c, _t, n: (n, n + 1)}
     assert call(assembler, "two", 4, natives=natives) == [4, 5]
 
 
-def test_an_abort_of_a_native_is_located_at_the_native(assembler, call):
+def test_native_abort_is_located_at_the_native(assembler, call):
     native = assembler.function("fail", (), (), None)
     assembler.function("f", (), (), ["NOP", ("CALL", native), "RET"])
 
@@ -156,13 +156,13 @@ def test_an_abort_of_a_native_is_located_at_the_native(assembler, call):
     assert caught.value.location == Location(PACKAGE, "m", 0, 0, "fail")
 
 
-def test_a_native_that_is_not_there_is_a_link_error(assembler, call):
+def test_unknown_native_raises_link_error(assembler, call):
     assembler.function("f", (), (), None)
-    with pytest.raises(LinkError, match="native function 0xabc::m::f is not there"):
+    with pytest.raises(LinkError, match="native function 0xabc::m::f does not exist"):
         call(assembler, "f")
 
 
-def test_a_native_uses_up_the_meter_of_the_transaction(assembler, call):
+def test_native_uses_meter_of_transaction(assembler, call):
     assembler.function("f", (), (), None)
     natives = {(bytes(PACKAGE), "m", "f"): lambda context, _: context.meter.charge(101)}
     call(assembler, "f", natives=natives, budget=102)
@@ -170,10 +170,10 @@ def test_a_native_uses_up_the_meter_of_the_transaction(assembler, call):
         call(assembler, "f", natives=natives, budget=101)
 
 
-def test_a_call_with_arguments_of_another_type_is_refused(assembler, call):
+def test_call_with_wrong_argument_type_is_rejected(assembler, call):
     inner = assembler.function("inner", ("u8",), (), ["RET"])
     assembler.function("f", (), (), [("LD_U64", 1), ("CALL", inner), "RET"])
-    with pytest.raises(InvalidCode, match="u8 is expected, not u64"):
+    with pytest.raises(InvalidCode, match="expected u8, got u64"):
         call(assembler, "f")
 
 
@@ -186,21 +186,21 @@ def test_a_call_with_arguments_of_another_type_is_refused(assembler, call):
         [("EXISTS_DEPRECATED", 0), "POP", "RET"],
     ],
 )
-def test_code_that_no_compiler_makes_is_refused(assembler, call, code):
+def test_invalid_code_is_rejected(assembler, call, code):
     assembler.struct("S", ["u8"])
     assembler.function("f", (), (), code)
     with pytest.raises(InvalidCode):
         call(assembler, "f")
 
 
-def test_a_local_that_has_no_value_yet_is_refused(assembler, call):
+def test_local_without_value_is_rejected(assembler, call):
     assembler.function("f", (), ("u64",), [("MOVE_LOC", 0), "RET"], local_types=("u64",))
     with pytest.raises(InvalidCode, match="cannot be executed"):
         call(assembler, "f")
 
 
 @pytest.mark.usefixtures("descend")
-def test_calls_are_nested_as_deep_however_deep_the_caller_is(assembler, call):
+def test_call_depth_does_not_depend_on_python_caller(assembler, call):
     def from_depth(frames):
         return from_depth(frames - 1) if frames else call(assembler, "descend", 1024)
 

@@ -1,6 +1,6 @@
-"""Whatever way a function takes, what is charged is what it did: instructions, pushes, bytes.
+"""On every path through a function, the charges equal its instructions, pushes and bytes.
 
-A u64 that is copied counts 8 bytes, anything that is calculated or loaded 1, a reference 8.
+A copied u64 counts 8 bytes, a calculated or loaded value 1, and a reference 8.
 """
 
 from contextlib import suppress
@@ -16,7 +16,7 @@ EQUAL = 1 + 1 + (8 + 8 + 1)
 
 @pytest.fixture
 def spent(assembler, machine_of):
-    """spent(*arguments): the units that a call of the function `f` uses, aborted or not."""
+    """Return spent(*arguments), the units that a call of `f` uses, even if it aborts."""
 
     def measure(*arguments):
         machine = machine_of(assembler.package())
@@ -29,7 +29,7 @@ def spent(assembler, machine_of):
     return measure
 
 
-def test_a_branch_that_is_not_taken_is_not_charged(assembler, spent):
+def test_skipped_branch_is_not_charged(assembler, spent):
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 9)]
     code += [("LD_U64", 1), "POP", ("LD_U64", 2), "POP", "RET", "RET"]
     assembler.function("f", ("u64",), (), code)
@@ -38,7 +38,7 @@ def test_a_branch_that_is_not_taken_is_not_charged(assembler, spent):
     assert spent(1) == start + 2 * (LOAD + 1) + 1
 
 
-def test_what_comes_after_an_abort_is_not_charged(assembler, spent):
+def test_code_after_abort_is_not_charged(assembler, spent):
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 6), ("LD_U64", 7), "ABORT"]
     code += [("COPY_LOC", 0), "POP"] * 10 + ["RET"]
     assembler.function("f", ("u64",), (), code)
@@ -47,7 +47,7 @@ def test_what_comes_after_an_abort_is_not_charged(assembler, spent):
     assert spent(0) == start + 10 * (COPY + 1) + 1
 
 
-def test_both_sides_of_a_condition_meet_again(assembler, spent):
+def test_branches_meet_after_condition(assembler, spent):
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_FALSE", 7)]
     code += [("LD_U64", 1), "POP", ("BRANCH", 11)]
     code += [("COPY_LOC", 0), "POP", ("COPY_LOC", 0), "POP"]
@@ -58,7 +58,7 @@ def test_both_sides_of_a_condition_meet_again(assembler, spent):
     assert spent(1) == start + 2 * (COPY + 1) + end
 
 
-def test_the_case_of_an_enum_that_is_entered_is_charged(assembler, spent):
+def test_entered_enum_case_is_charged(assembler, spent):
     enum = assembler.enum("E", [[], [], []])
     assembler.handle("f", (("&", ("data", enum.handle)),), ())
     code = [("COPY_LOC", 0), ("VARIANT_SWITCH", 0), ("LD_U64", 1), "POP", "RET"]
@@ -69,8 +69,8 @@ def test_the_case_of_an_enum_that_is_entered_is_charged(assembler, spent):
     assert [spent(case) - start for case in cases] == [LOAD + 2, 2, REFERENCE + 2]
 
 
-def test_a_thousand_callers_that_go_on_are_charged(assembler, spent):
-    """None of them has a loop: what they do after their calls is counted nevertheless."""
+def test_thousand_nested_callers_are_charged(assembler, spent):
+    """The functions have no loops, but their work after the calls must be counted."""
     handle = assembler.handle("f", ("u64",))
     after = [("LD_U64", 5), "POP"] * 20
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 8)]
@@ -83,12 +83,12 @@ def test_a_thousand_callers_that_go_on_are_charged(assembler, spent):
     assert spent(turns) == one + turns * (two - one)
 
 
-def test_a_long_block_is_charged_at_the_prices_of_its_instructions(assembler, spent):
+def test_long_block_is_charged_at_instruction_prices(assembler, spent):
     assembler.function("f", (), (), [*["NOP"] * 30_000, "RET"])
     assert spent() == 20_000 + 2 * 10_001
 
 
-def test_much_that_callers_do_after_their_calls_is_counted(assembler, machine_of):
+def test_work_of_callers_after_calls_is_counted(assembler, machine_of):
     handle = assembler.handle("f", ("u64",))
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 10)]
     code += [("COPY_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "LD_TRUE", ("BR_TRUE", 11)]
@@ -101,7 +101,7 @@ def test_much_that_callers_do_after_their_calls_is_counted(assembler, machine_of
     assert meter.instructions == 1_000 * (10 + 601) + 5
 
 
-def test_what_many_callers_paid_for_in_vain_comes_back(assembler, machine_of):
+def test_advance_charges_of_many_callers_are_returned(assembler, machine_of):
     handle = assembler.handle("f", ("u64",))
     code = [("COPY_LOC", 0), ("LD_U64", 0), "EQ", ("BR_TRUE", 11)]
     code += [("COPY_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "LD_FALSE", ("BR_TRUE", 12)]

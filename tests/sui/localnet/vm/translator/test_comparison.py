@@ -43,7 +43,7 @@ def test_not_negates(run):
         ("address", (bytes(32), bytes(32), b"\1" * 32)),
     ],
 )
-def test_values_are_equal_if_all_their_parts_are(assembler, call, type_, values):
+def test_values_are_equal_when_all_parts_are(assembler, call, type_, values):
     value, same, other = values
     code = [("COPY_LOC", 0), ("COPY_LOC", 1), "EQ", "RET"]
     assembler.function("f", (type_, type_), ("bool",), code)
@@ -51,7 +51,7 @@ def test_values_are_equal_if_all_their_parts_are(assembler, call, type_, values)
     assert call(assembler, "f", value, other) == [False]
 
 
-def test_variants_are_equal_if_tag_and_fields_are(assembler, call):
+def test_variants_are_equal_when_tag_and_fields_are(assembler, call):
     enum = assembler.enum("E", [["u64"], ["u64"]])
     type_ = ("data", enum.handle)
     code = [("COPY_LOC", 0), ("COPY_LOC", 1), "NEQ", "RET"]
@@ -61,12 +61,12 @@ def test_variants_are_equal_if_tag_and_fields_are(assembler, call):
     assert call(assembler, "f", Variant(0, [7]), Variant(0, [8])) == [True]
 
 
-def test_references_are_compared_by_what_they_refer_to(run):
+def test_references_are_compared_by_target(run):
     code = [("IMM_BORROW_LOC", 0), ("IMM_BORROW_LOC", 1), "EQ", "RET"]
     vector = ("vector", "u64")
     assert run(code, (vector, vector), ("bool",), [1, 2], [1, 2]) == [True]
 
 
-def test_a_number_and_a_boolean_are_not_comparable(run):
+def test_number_and_boolean_are_not_comparable(run):
     with pytest.raises(InvalidCode, match="bool"):
         run([("COPY_LOC", 0), "LD_TRUE", "EQ", "RET"], ("u64",), ("bool",), 1)

@@ -5,7 +5,7 @@ from nexus_tools.sui.localnet.vm import InvalidCode
 VECTOR = ("vector", ("vector", "u64"))
 
 
-def test_a_copy_shares_nothing_with_its_original(run):
+def test_copy_is_independent_of_original(run):
     code = [
         ("COPY_LOC", 0),
         ("ST_LOC", 1),
@@ -21,17 +21,17 @@ def test_a_copy_shares_nothing_with_its_original(run):
     assert run(code, (VECTOR,), (VECTOR, VECTOR), [[1]], local_types=(VECTOR,)) == [[[1, 9]], [[1]]]
 
 
-def test_a_value_on_the_stack_is_not_changed_by_a_later_store(run):
+def test_stack_value_is_unchanged_by_later_store(run):
     code = [("COPY_LOC", 0), ("LD_U64", 7), ("ST_LOC", 0), ("COPY_LOC", 0), "RET"]
     assert run(code, ("u64",), ("u64", "u64"), 5) == [5, 7]
 
 
-def test_an_expression_on_the_stack_is_not_changed_by_a_later_store(run):
+def test_stack_expression_is_unchanged_by_later_store(run):
     code = [("COPY_LOC", 0), ("LD_U64", 1), "XOR", ("LD_U64", 7), ("ST_LOC", 0), "RET"]
     assert run(code, ("u64",), ("u64",), 4) == [5]
 
 
-def test_a_result_that_is_stored_at_once_does_not_change_what_is_below_it(run):
+def test_stored_result_leaves_lower_operands_unchanged(run):
     code = [
         ("COPY_LOC", 0),
         ("COPY_LOC", 0),
@@ -44,7 +44,7 @@ def test_a_result_that_is_stored_at_once_does_not_change_what_is_below_it(run):
     assert run(code, ("u64",), ("u64", "u64"), 5) == [5, 6]
 
 
-def test_a_borrowed_local_keeps_what_was_read_from_it_before_a_write(run):
+def test_borrowed_local_keeps_value_read_before_write(run):
     code = [
         ("MUT_BORROW_LOC", 0),
         ("ST_LOC", 1),
@@ -59,13 +59,13 @@ def test_a_borrowed_local_keeps_what_was_read_from_it_before_a_write(run):
     assert run(code, ("u64",), ("u64", "u64"), 5, local_types=(("&mut", "u64"),)) == [5, 8]
 
 
-def test_swapping_two_locals_needs_no_third(run):
+def test_two_locals_can_be_swapped_without_third(run):
     code = [("MOVE_LOC", 0), ("MOVE_LOC", 1), ("ST_LOC", 0), ("ST_LOC", 1)]
     code += [("MOVE_LOC", 0), ("MOVE_LOC", 1), "RET"]
     assert run(code, ("u64", "u64"), ("u64", "u64"), 1, 2) == [2, 1]
 
 
-def test_a_constant_is_copied_every_time(assembler, call):
+def test_constant_is_copied_at_each_use(assembler, call):
     constant = assembler.constant(("vector", "u8"), b"\x02ab")
     code = [
         ("LD_CONST", constant),
@@ -91,19 +91,19 @@ def test_a_constant_is_copied_every_time(assembler, call):
         (("vector", ("vector", "u8")), b"\x02\x01a\x00", [bytearray(b"a"), bytearray()]),
     ],
 )
-def test_constants_have_the_value_of_their_bytes(assembler, call, type_, data, value):
+def test_constants_have_values_of_their_bytes(assembler, call, type_, data, value):
     code = [("LD_CONST", assembler.constant(type_, data)), "RET"]
     assembler.function("f", (), (type_,), code)
     assert call(assembler, "f") == [value]
 
 
-def test_a_constant_with_bytes_left_over_is_refused(assembler, call):
+def test_constant_with_trailing_bytes_is_rejected(assembler, call):
     code = [("LD_CONST", assembler.constant("u8", b"\1\2")), "RET"]
     assembler.function("f", (), ("u8",), code)
     with pytest.raises(InvalidCode, match="constant"):
         call(assembler, "f")
 
 
-def test_a_local_of_another_type_cannot_be_stored_to(run):
-    with pytest.raises(InvalidCode, match="u64 is expected, not u8"):
+def test_store_to_local_of_other_type_is_rejected(run):
+    with pytest.raises(InvalidCode, match="expected u64, got u8"):
         run([("LD_U8", 1), ("ST_LOC", 0), "RET"], ("u64",), (), 1)

@@ -1,4 +1,4 @@
-"""The kinds of natives of which something is known before they are called."""
+"""The kinds of natives whose cost or types are known before a call."""
 
 import hashlib
 
@@ -47,7 +47,7 @@ def meter_after_many_calls(budget=10**9):
 
 @pytest.fixture
 def native(assembler, machine_of):
-    """native(implementation, parameters, returns): what calls it as a function of a module."""
+    """Return native(implementation, parameters, returns), which calls it as a module's function."""
 
     def make(implementation, parameters=(), returns=(), *, type_parameters=()):
         assembler.function("f", parameters, returns, None, type_parameters)
@@ -66,7 +66,7 @@ def native(assembler, machine_of):
 # --- Natives with a price
 
 
-def test_a_priced_native_gets_its_arguments_alone_and_what_a_reference_refers_to(native):
+def test_priced_native_receives_arguments_and_reference_targets(native):
     f = native(
         priced(lambda *arguments: list(arguments), 1), (("&", BYTES), "u8"), (("vector", "u8"),)
     )
@@ -75,7 +75,7 @@ def test_a_priced_native_gets_its_arguments_alone_and_what_a_reference_refers_to
 
 
 @pytest.mark.parametrize("cost", [0, 52, LARGE - 1, LARGE, 70_000])
-def test_what_a_native_costs_is_no_instruction_at_first(native, cost):
+def test_native_cost_is_separate_at_first(native, cost):
     """The call itself is one instruction."""
     meter = Meter(10**9)
     native(priced(lambda: None, cost))(meter=meter)
@@ -83,7 +83,7 @@ def test_what_a_native_costs_is_no_instruction_at_first(native, cost):
 
 
 @pytest.mark.parametrize("cost", [0, 52, LARGE - 1, LARGE, 70_000])
-def test_what_a_native_costs_counts_as_instructions_after_many_calls(native, cost):
+def test_native_cost_counts_as_instructions_after_many_calls(native, cost):
     meter = meter_after_many_calls()
     before = meter.spent
     native(priced(lambda: None, cost))(meter=meter)
@@ -92,7 +92,7 @@ def test_what_a_native_costs_counts_as_instructions_after_many_calls(native, cos
 
 
 @pytest.mark.parametrize("size", [0, 1, 485, 486, 5_000])
-def test_a_price_may_depend_on_the_length_of_the_first_argument(native, size):
+def test_native_price_may_depend_on_length_of_first_argument(native, size):
     """The result is pushed: one unit, and eight for the bytes of a number."""
     f, meter = native(priced(len, by_length), (("&", BYTES),), ("u64",)), meter_after_many_calls()
     before = meter.spent
@@ -100,8 +100,8 @@ def test_a_price_may_depend_on_the_length_of_the_first_argument(native, size):
     assert meter.spent - before == PRICE * (1 + 52 + 2 * size) + 1 + 8
 
 
-def test_between_the_tiers_all_units_have_the_price_of_the_last(native):
-    """Above 20 000 instructions the price is two; the call itself is below."""
+def test_units_across_tiers_have_price_of_last_unit(native):
+    """Above 20 000 instructions the price is two, but the call itself is below."""
     meter = Meter(10**9)
     meter.pays_natives, meter.native_calls = True, FREE_NATIVE_CALLS + 1
     meter.charge_work(19_990, 0, 0)
@@ -109,7 +109,7 @@ def test_between_the_tiers_all_units_have_the_price_of_the_last(native):
     assert meter.spent == 19_990 + 1 + 2 * 100
 
 
-def test_natives_that_have_gas_of_their_own_leave_the_meter_alone(native):
+def test_natives_with_own_gas_do_not_use_meter(native):
     meter, used = meter_after_many_calls(), []
     meter.pays_natives = False
     meter.settle()
@@ -117,7 +117,7 @@ def test_natives_that_have_gas_of_their_own_leave_the_meter_alone(native):
     assert (used, meter.instructions) == ([52], MANY + 1)
 
 
-def test_the_budget_is_enough_for_a_native_to_the_last_unit(native):
+def test_exact_budget_is_sufficient_for_native(native):
     f = native(priced(lambda: None, 52))
     cost = meter_after_many_calls().spent + PRICE * (1 + 52)
     f(meter=meter_after_many_calls(cost))
@@ -125,7 +125,7 @@ def test_the_budget_is_enough_for_a_native_to_the_last_unit(native):
         f(meter=meter_after_many_calls(cost - 1))
 
 
-def test_a_native_that_cannot_be_paid_is_out_of_gas_even_if_it_aborts(native):
+def test_unaffordable_native_is_out_of_gas_even_when_it_aborts(native):
     def fail():
         raise NativeAbort(4)
 
@@ -134,7 +134,7 @@ def test_a_native_that_cannot_be_paid_is_out_of_gas_even_if_it_aborts(native):
         f(meter=meter_after_many_calls(meter_after_many_calls().spent + PRICE * (1 + 52) - 1))
 
 
-def test_a_priced_native_aborts_where_it_is(native):
+def test_priced_native_abort_has_its_location(native):
     def fail():
         raise NativeAbort(4)
 
@@ -148,7 +148,7 @@ def test_a_priced_native_aborts_where_it_is(native):
 
 @pytest.mark.parametrize("size", [0, 32, 485, 486, 5_000])
 @pytest.mark.parametrize("parameter", [BYTES, ("&", BYTES)])
-def test_a_hash_costs_its_price_and_the_bytes_of_the_digest(native, parameter, size):
+def test_hash_costs_its_price_and_digest_bytes(native, parameter, size):
     f = native(HashNative(hashlib.sha256(), by_length, charge), (parameter,), (BYTES,))
     message, meter = bytearray(size), meter_after_many_calls()
     before = meter.spent
@@ -157,7 +157,7 @@ def test_a_hash_costs_its_price_and_the_bytes_of_the_digest(native, parameter, s
     assert meter.spent - before == PRICE * (1 + 52 + 2 * size) + 1 + (2 + 32)
 
 
-def test_every_hash_is_another_vector(native):
+def test_each_hash_result_is_a_new_vector(native):
     f = native(HashNative(hashlib.sha256(), by_length, charge), (BYTES,), (BYTES,))
     [one], [other] = f(bytearray(b"a")), f(bytearray(b"a"))
     one.append(0)
@@ -167,7 +167,7 @@ def test_every_hash_is_another_vector(native):
 # --- Natives that are made for type arguments
 
 
-def test_a_typed_native_is_made_once_for_each_type_argument(native):
+def test_typed_native_is_made_once_per_type_argument(native):
     made = []
 
     def make(types_of_machine, types):
@@ -180,7 +180,7 @@ def test_a_typed_native_is_made_once_for_each_type_argument(native):
     assert made == [(Primitive.U8,), (Primitive.U16,)]
 
 
-def test_a_typed_native_gives_references_as_container_and_key(native):
+def test_typed_native_returns_references_as_container_and_key(native):
     reference = ("&mut", ("vector", "u64"))
     f = native(
         TypedNative(lambda _types_of_machine, _types: lambda _context, numbers: (numbers, 1)),
@@ -192,7 +192,7 @@ def test_a_typed_native_gives_references_as_container_and_key(native):
     assert numbers == [1, 7]
 
 
-def test_a_typed_native_counts_as_a_call(native):
+def test_typed_native_counts_as_call(native):
     meter = Meter(10**9)
     native(TypedNative(lambda _types_of_machine, _types: lambda _context: None))(meter=meter)
     assert (meter.native_calls, meter.spent) == (1, 1)

@@ -11,10 +11,10 @@ STEP_COST_MAX = 40
 
 
 @pytest.mark.parametrize("blocks", [2, 3, 4, 5, 6, 8, 12, 20])
-def test_any_flow_of_control_ends_as_instruction_by_instruction(
+def test_any_control_flow_matches_single_step_execution(
     new_assembler, machine_of, random_function, blocks
 ):
-    """Most of these graphs have several ways into a loop: no source language makes them."""
+    """Most of these graphs have loops with several entries, which no source language produces."""
     chance = random.Random(blocks)
     returned = 0
     for _ in range(60):
@@ -36,7 +36,7 @@ def test_any_flow_of_control_ends_as_instruction_by_instruction(
     assert returned > 20
 
 
-def test_a_loop_becomes_a_loop_without_labels(assembler, machine_of):
+def test_loop_is_translated_without_labels(assembler, machine_of):
     code = [("COPY_LOC", 0), ("COPY_LOC", 1), "LT", ("BR_FALSE", 9)]
     code += [("COPY_LOC", 0), ("LD_U64", 1), "ADD", ("ST_LOC", 0), ("BRANCH", 0)]
     code += [("MOVE_LOC", 0), "RET"]
@@ -57,14 +57,14 @@ def test_a_loop_becomes_a_loop_without_labels(assembler, machine_of):
         ["LD_TRUE", ("BR_TRUE", 4), "NOP", ("BRANCH", 0), "NOP", ("BRANCH", 2)],
     ],
 )
-def test_an_endless_loop_ends_with_the_budget(assembler, call, code):
+def test_endless_loop_ends_with_budget(assembler, call, code):
     assembler.function("f", ("bool",), (), code)
     with pytest.raises(OutOfGas):
         call(assembler, "f", True, budget=10_000)
 
 
-def test_loops_may_be_nested_deeper_than_python_allows(assembler, call):
-    """Forty loops count the same number up to their own limits, the outermost the furthest."""
+def test_loops_may_nest_deeper_than_python_allows(assembler, call):
+    """Forty loops count the same number up to their own limits, the outermost the highest."""
     depth = 40
     code = []
     for level in range(depth):
@@ -78,7 +78,7 @@ def test_loops_may_be_nested_deeper_than_python_allows(assembler, call):
     assert call(assembler, "f", 0) == [80]
 
 
-def test_branches_may_be_nested_deeper_than_python_allows(assembler, call):
+def test_branches_may_nest_deeper_than_python_allows(assembler, call):
     depth = 1500
     code = []
     for level in range(depth):
@@ -91,8 +91,8 @@ def test_branches_may_be_nested_deeper_than_python_allows(assembler, call):
     assert outcomes == [[0], [1554], [2 * depth - 2], [10**6]]
 
 
-def test_conditions_in_conditions_do_not_exhaust_the_translator(assembler, call):
-    """Each branch holds the next one in its other half, and all of them join at the end."""
+def test_nested_conditions_do_not_exhaust_translator(assembler, call):
+    """Each branch contains the next one in its other half, and all of them join at the end."""
     depth = 3000
     end = 4 * depth
     code = []

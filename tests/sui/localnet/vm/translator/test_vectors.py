@@ -10,20 +10,20 @@ def failure(error):
     return error.value.kind, error.value.sub_status, error.value.location.instruction
 
 
-def test_bytes_are_packed_into_a_bytearray(run):
+def test_bytes_are_packed_into_bytearray(run):
     code = [("LD_U8", 1), ("LD_U8", 255), ("VEC_PACK", "u8", 2), "RET"]
     (vector,) = run(code, (), (BYTES,))
     assert vector == bytearray(b"\x01\xff")
     assert type(vector) is bytearray
 
 
-def test_an_empty_vector_of_bytes_is_a_bytearray_and_of_others_a_list(run):
+def test_empty_byte_vector_is_bytearray_and_others_are_lists(run):
     code = [("VEC_PACK", "u8", 0), ("VEC_PACK", "u64", 0), "RET"]
     assert list(map(type, run(code, (), (BYTES, NUMBERS)))) == [bytearray, list]
 
 
 @pytest.mark.parametrize(("type_", "kind"), [("u8", bytearray), ("u16", list)])
-def test_a_generic_function_makes_vectors_of_its_type_argument(assembler, call, type_, kind):
+def test_generic_function_makes_vectors_of_its_type_argument(assembler, call, type_, kind):
     parameter = ("T", 0)
     code = [("MOVE_LOC", 0), ("VEC_PACK", parameter, 1), "RET"]
     one = assembler.function("one", (parameter,), (("vector", parameter),), code, (0,))
@@ -39,20 +39,20 @@ def test_elements_are_unpacked_in_order(run):
     assert run(code, (NUMBERS,), ("u64", "u64", "u64"), [1, 2, 3]) == [1, 2, 3]
 
 
-def test_one_unpacked_element_can_be_stored(run):
+def test_single_unpacked_element_can_be_stored(run):
     code = [("MOVE_LOC", 0), ("VEC_UNPACK", "u64", 1), ("ST_LOC", 1), ("MOVE_LOC", 1), "RET"]
     assert run(code, (NUMBERS,), ("u64",), [8], local_types=("u64",)) == [8]
 
 
 @pytest.mark.parametrize("vector", [[], [1], [1, 2, 3]])
-def test_unpacking_a_vector_of_another_length_is_an_error(run, vector):
+def test_unpack_of_vector_with_other_length_is_an_error(run, vector):
     code = [("MOVE_LOC", 0), ("VEC_UNPACK", "u64", 2), "RET"]
     with pytest.raises(PrimitiveError) as caught:
         run(code, (NUMBERS,), ("u64", "u64"), vector)
     assert failure(caught) == (ErrorKind.VECTOR_OPERATION_ERROR, 3, 1)
 
 
-def test_the_length_is_that_before_a_later_push(run):
+def test_length_is_read_before_later_push(run):
     code = [
         ("COPY_LOC", 0),
         ("VEC_LEN", "u64"),
@@ -64,7 +64,7 @@ def test_the_length_is_that_before_a_later_push(run):
     assert run(code, (("&mut", NUMBERS),), ("u64",), borrow([1, 2])) == [2]
 
 
-def test_an_element_read_before_a_write_keeps_its_value(run):
+def test_element_read_before_write_keeps_value(run):
     element = [("COPY_LOC", 0), ("LD_U64", 0), ("VEC_MUT_BORROW", "u64")]
     code = [*element, "READ_REF", ("LD_U64", 9), *element, "WRITE_REF", "RET"]
     assert run(code, (("&mut", NUMBERS),), ("u64",), borrow([4])) == [4]
@@ -72,28 +72,28 @@ def test_an_element_read_before_a_write_keeps_its_value(run):
 
 @pytest.mark.parametrize("name", ["VEC_IMM_BORROW", "VEC_MUT_BORROW"])
 @pytest.mark.parametrize("index", [2, 2**64 - 1])
-def test_borrowing_past_the_end_is_an_error(run, name, index):
+def test_borrow_past_the_end_is_an_error(run, name, index):
     code = [("COPY_LOC", 0), ("COPY_LOC", 1), (name, "u64"), "READ_REF", "RET"]
     with pytest.raises(PrimitiveError) as caught:
         run(code, (("&mut", NUMBERS), "u64"), ("u64",), borrow([1, 2]), index)
     assert failure(caught) == (ErrorKind.VECTOR_OPERATION_ERROR, 1, 2)
 
 
-def test_popping_takes_the_last_element(run):
+def test_pop_returns_last_element(run):
     code = [("COPY_LOC", 0), ("VEC_POP_BACK", "u8"), "RET"]
     data = bytearray(b"ab")
     assert run(code, (("&mut", BYTES),), ("u8",), borrow(data)) == [ord("b")]
     assert data == b"a"
 
 
-def test_popping_an_empty_vector_is_an_error(run):
+def test_pop_from_empty_vector_is_an_error(run):
     code = [("COPY_LOC", 0), ("VEC_POP_BACK", "u64"), "RET"]
     with pytest.raises(PrimitiveError) as caught:
         run(code, (("&mut", NUMBERS),), ("u64",), borrow([]))
     assert failure(caught) == (ErrorKind.VECTOR_OPERATION_ERROR, 2, 1)
 
 
-def test_swapping_exchanges_two_elements(run):
+def test_swap_exchanges_two_elements(run):
     code = [("COPY_LOC", 0), ("LD_U64", 0), ("LD_U64", 2), ("VEC_SWAP", "u64"), "RET"]
     vector = [1, 2, 3]
     run(code, (("&mut", NUMBERS),), (), borrow(vector))
@@ -101,20 +101,20 @@ def test_swapping_exchanges_two_elements(run):
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 2), (2, 0)])
-def test_swapping_past_the_end_is_an_error(run, first, second):
+def test_swap_past_the_end_is_an_error(run, first, second):
     code = [("COPY_LOC", 0), ("LD_U64", first), ("LD_U64", second), ("VEC_SWAP", "u64"), "RET"]
     with pytest.raises(PrimitiveError) as caught:
         run(code, (("&mut", NUMBERS),), (), borrow([1, 2]))
     assert failure(caught) == (ErrorKind.VECTOR_OPERATION_ERROR, 1, 3)
 
 
-def test_more_operands_than_the_stack_holds_are_an_error(run):
+def test_stack_overflow_is_an_error(run):
     code = [*[("LD_U64", 1)] * 1025, ("VEC_PACK", "u64", 1025), "RET"]
     with pytest.raises(PrimitiveError) as caught:
         run(code, (), (NUMBERS,))
     assert failure(caught) == (ErrorKind.EXECUTION_STACK_OVERFLOW, None, 1024)
 
 
-def test_as_many_operands_as_the_stack_holds_are_packed(run):
+def test_full_stack_of_operands_can_be_packed(run):
     code = [*[("LD_U64", 1)] * 1024, ("VEC_PACK", "u64", 1024), "RET"]
     assert run(code, (), (NUMBERS,)) == [[1] * 1024]

@@ -1,4 +1,4 @@
-"""What is checked of the typed commands of a transaction before any of them is executed.
+"""The checks of a transaction's typed commands before any of them is executed.
 
 Source: `static_programmable_transactions/typing/verify` of `sui-adapter`.
 """
@@ -27,10 +27,14 @@ __all__ = ["check_commands"]
 def check_commands(
     context: ExecutionContext, typer: ArgumentTyper, commands: Sequence[TypedCommand]
 ) -> None:
-    """Make all checks, and mark the arguments that move their values. Raises `CommandFailed`."""
-    # In this order each step knows what the one before found out: references end with their last
-    # uses; with that, memory safety marks the copies of values that are borrowed; and a last use
-    # moves its value unless it lends it, or is such a copy.
+    """Run all checks, and mark the arguments that move their values.
+
+    Raises:
+        CommandFailed: a command breaks a rule.
+    """
+    # Each step needs the result of the one before. References end with their last uses. With that,
+    # the memory safety check marks copies of borrowed values. A last use then moves its value,
+    # unless it borrows it or is such a copy.
     last = last_uses(commands)
     move_references(last)
     check_inputs(context, typer, commands)

@@ -1,17 +1,17 @@
-"""Which references of a transaction extend which others, and what they borrow from.
+"""The graph of a transaction's references: which extend which, and what they borrow from.
 
-Paths begin at the places of values: a reference to a place is the place itself; what a function
-returns may be anything inside of what it was lent (`.*`). For example, with a table T:
+Paths start at slots of values. A reference to a slot is the slot itself; a reference that a
+function returns may point anywhere inside its arguments (`.*`). For example, with a table T:
 
     0  a = table::borrow_mut(&mut T, 1)    r = &mut T, then a: r -.*-> a; a borrows from T
                                            r ends with the command; a still borrows from T
-    1  b = table::borrow_mut(&mut T, 2)    s = &mut T is extended by a (s -.*-> a): refused, for a
-                                           mutable reference that is given away must be alone
-    2  record::set(a, 7)                   without 1: a is extended by nothing, and may go
+    1  b = table::borrow_mut(&mut T, 2)    s = &mut T is extended by a (s -.*-> a): refused, because
+                                           a mutable reference that is passed on must be unique
+    2  record::set(a, 7)                   without 1: nothing extends a, so a may be passed
 
-What is inside of T need not be told apart: nobody can say which entry a and b are, so that all
-`.*` may be the same place. Source: `move-regex-borrow-graph`, with places for labels: as nothing
-but places has labels, a path from a reference is empty or `.*`.
+Locations inside T are not distinguished, because the entries of a and b are unknown. So all `.*`
+may be the same location. Source: `move-regex-borrow-graph`, with slots as labels. Only slots have
+labels, so a path from a reference is empty or `.*`.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,16 +23,16 @@ Place = Hashable
 
 
 class Path(Enum):
-    """From a reference to one that extends it: to the very same, or to anything inside."""
+    """The path from a reference to its extension: the same location, or anywhere inside."""
 
     SAME = ""
     INSIDE = ".*"
 
 
 class BorrowedReference(Struct, eq=False):
-    """A reference that is alive: `extensions` and `bases` are other references, with the paths.
+    """A live reference; `extensions` and `bases` are other references, with the paths.
 
-    `places` are those that it borrows from, and whether it may be inside of their values.
+    `places` are the slots that it borrows from, each with the path into the slot's value.
     """
 
     number: int
@@ -48,21 +48,21 @@ class BorrowedReference(Struct, eq=False):
 
 
 class BorrowGraph:
-    """The references that are alive."""
+    """The live references."""
 
     def __init__(self) -> None:
         self._count = 0
         self._of_places: dict[Place, set[BorrowedReference]] = {}
 
     def is_borrowed(self, place: Place) -> bool:
-        """Whether a reference borrows from a place."""
+        """Return whether a reference borrows from a slot."""
         return bool(self._of_places.get(place))
 
     def borrow(self, place: Place, *, mutable: bool) -> BorrowedReference:
-        """A reference to the value of a place."""
+        """Return a new reference to the value of a slot."""
         new = self._new(mutable)
-        # The new one may be the very same as each that is there; and each that is there, as its
-        # path says, the very same as the new one, or inside of its value.
+        # The new reference may be the same as any existing one. An existing one is, according to
+        # its path, the same as the new one or points into its value.
         for other in sorted(self._of_places.get(place, ()), key=_number):
             _extend(other, new, Path.SAME)
             for where, path in other.places:
@@ -72,7 +72,7 @@ class BorrowGraph:
         return new
 
     def copy(self, source: BorrowedReference, *, mutable: bool) -> BorrowedReference:
-        """Another reference to the same value."""
+        """Return another reference to the same value."""
         new = self._new(mutable)
         self._derive(source, new, Path.SAME, frozenset())
         return new
@@ -80,24 +80,24 @@ class BorrowGraph:
     def call(
         self, sources: Sequence[BorrowedReference], mutable: Sequence[bool]
     ) -> list[BorrowedReference]:
-        """The references that a function returns which was given `sources`.
+        """Return the references that a function with the arguments `sources` returns.
 
-        Mutable ones come of mutable ones, and are apart from all others that are returned.
+        Mutable ones derive from mutable ones, and are distinct from all other returned ones.
         """
-        returned = [self._new(each) for each in mutable]
+        references = [self._new(is_mutable) for is_mutable in mutable]
         # A function cannot return two references to one value of which one is mutable: Move has
-        # verified that. So these do not extend each other, though all come of the same sources.
-        apart = frozenset(returned)
-        apart_if_mutable = frozenset(each for each in returned if each.mutable)
-        for new in returned:
+        # verified that. So these do not extend each other, although all derive from the sources.
+        distinct = frozenset(references)
+        distinct_mutable = frozenset(reference for reference in references if reference.mutable)
+        for new in references:
             for source in sources:
                 if source.mutable or not new.mutable:
-                    exclude = apart if new.mutable else apart_if_mutable
+                    exclude = distinct if new.mutable else distinct_mutable
                     self._derive(source, new, Path.INSIDE, exclude)
-        return returned
+        return references
 
     def release(self, reference: BorrowedReference) -> None:
-        """A reference ends."""
+        """End a reference."""
         for place, _ in reference.places:
             self._of_places[place].discard(reference)
         for other in reference.extensions:
@@ -120,20 +120,20 @@ class BorrowGraph:
         path: Path,
         exclude: frozenset[BorrowedReference],
     ) -> None:
-        """Add what follows when `new` extends `source` by a path."""
-        # From all that leads to the source a path leads to the new one: p, then `path`. From the
-        # new one a path may lead to all that the source leads to, and back, if both may be inside
-        # of the same value.
-        for place, there in source.places:
-            self._add_place(new, place, _joined(there, path))
-        bases = [(other, each) for other, paths in source.bases.items() for each in paths]
-        extensions = [(other, each) for other, paths in source.extensions.items() for each in paths]
-        for other, there in [*bases, (source, Path.SAME)]:
+        """Add the edges that follow when `new` extends `source` by a path."""
+        # A base that reaches the source by a path p reaches the new reference by p, then `path`.
+        # The new reference may reach every extension of the source, and the reverse, because both
+        # may point into the same value.
+        for place, step in source.places:
+            self._add_place(new, place, _joined(step, path))
+        bases = [(base, step) for base, steps in source.bases.items() for step in steps]
+        extensions = [(other, step) for other, steps in source.extensions.items() for step in steps]
+        for other, step in [*bases, (source, Path.SAME)]:
             if other not in exclude:
-                _extend(other, new, _joined(there, path))
-        for other, there in [*extensions, (source, Path.SAME)]:
+                _extend(other, new, _joined(step, path))
+        for other, step in [*extensions, (source, Path.SAME)]:
             if other not in exclude:
-                _extend(new, other, there)
+                _extend(new, other, step)
                 _extend(other, new, path)
 
 
@@ -152,16 +152,17 @@ def _number(reference: BorrowedReference) -> int:
 
 
 def not_transferable(references: Iterable[BorrowedReference]) -> BorrowedReference | None:
-    """The first of the references that cannot be given to a function together with the others.
+    """Return the first reference that cannot be passed together with the others, or None.
 
-    A mutable one must not be extended at all, and by none of the others.
+    A mutable reference must not be extended by one of the others, nor by any reference into its
+    value.
     """
-    given = set(references)
-    for reference in sorted(given, key=_number):
+    passed = set(references)
+    for reference in sorted(passed, key=_number):
         for other in sorted(reference.extensions, key=_number):
             if not reference.mutable:
-                if other.mutable and other in given:
+                if other.mutable and other in passed:
                     return other
-            elif other in given or Path.INSIDE in reference.extensions[other]:
+            elif other in passed or Path.INSIDE in reference.extensions[other]:
                 return reference
     return None

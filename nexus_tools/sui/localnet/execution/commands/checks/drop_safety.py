@@ -1,8 +1,8 @@
-"""Who takes a value away, and that what cannot be dropped is taken.
+"""The moves of values at their last uses, and the check that values without `drop` are moved.
 
-Of several arguments that use the same value the last one takes it: `f(x); g(x)` copies `x` for `f`
-and moves it to `g`. Source: `scope_references` and `refine` in `translate.rs`, and `drop_safety.rs`
-of `sui-adapter`.
+If several arguments use the same value, the last one moves it: `f(x); g(x)` copies `x` for `f` and
+moves it to `g`. Source: `scope_references` and `refine` in `translate.rs`, and `drop_safety.rs` of
+`sui-adapter`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,26 +21,26 @@ from nexus_tools.sui.types.execution_status import ErrorKind
 
 
 def last_uses(commands: Sequence[TypedCommand]) -> list[TypedArgument]:
-    """The argument of each slot that uses it last."""
-    used: set[ValueSlot] = set()
+    """Return the last argument that uses each slot."""
+    used_slots: set[ValueSlot] = set()
     last = []
     for command in reversed(commands):
         for argument in reversed(command.arguments):
-            if argument.slot not in used:
-                used.add(argument.slot)
+            if argument.slot not in used_slots:
+                used_slots.add(argument.slot)
                 last.append(argument)
     return last
 
 
 def move_references(last: Iterable[TypedArgument]) -> None:
-    """Let references that commands returned end with their last uses."""
+    """End references that commands returned with their last uses."""
     for argument in last:
         if argument.slot.reference is not None:
             argument.moves = True
 
 
 def move_at_last_uses(last: Iterable[TypedArgument]) -> None:
-    """Let the last use of a value move it, unless the value is lent, or borrowed at that time."""
+    """Let the last use of a value move it, unless it borrows the value or the value is borrowed."""
     for argument in last:
         if argument.usage not in BORROWS and not argument.is_borrowed:
             argument.moves = True
@@ -49,11 +49,11 @@ def move_at_last_uses(last: Iterable[TypedArgument]) -> None:
 def check_unused_results(
     context: ExecutionContext, commands: Sequence[TypedCommand], last: Iterable[TypedArgument]
 ) -> None:
-    """Refuse a result without `drop` that nobody takes. The error is that of no command."""
+    """Refuse a result without `drop` that no argument moves. The error names no command."""
     if context.mode is Mode.INSPECT:
         return
-    moved = {argument.slot for argument in last if argument.moves}
+    moved_slots = {argument.slot for argument in last if argument.moves}
     for index, command in enumerate(commands):
         for place, slot in enumerate(command.results):
-            if Ability.DROP not in slot.abilities and slot not in moved:
+            if Ability.DROP not in slot.abilities and slot not in moved_slots:
                 raise CommandFailed(ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (index, place))

@@ -1,15 +1,15 @@
-"""Which functions a transaction may call, and with which values those that are not public.
+"""The functions that a transaction may call, and the values that private ones accept.
 
-A transaction calls what is public, and `entry` functions that are not. Whoever writes one of the
-latter relies on being called for its own sake: nobody shall be able to force what happens after it.
-So values that are used in one command belong together from then on, with its results: a *clique*. A
-clique is *hot* while it holds a hot potato, a value that can neither be dropped nor stored, and for
-ever after a shared object was consumed in it. A non-public entry function takes no argument from a
-hot clique. For example
+A transaction calls public functions, and `entry` functions that are not public. The author of the
+latter relies on being called directly: a caller must not be able to force later commands to run.
+So values that one command uses belong together from then on, with its results, in a *clique*. A
+clique is *hot* while it holds a hot potato, a value that can neither be dropped nor stored, and
+forever after it consumed a shared object. A non-public entry function takes no argument from a hot
+clique. For example
 
     0  (coin, receipt) = loan::borrow(pool)    a receipt is a hot potato: {pool, coin, receipt} hot
-    1  game::play(coin)                        entry, not public: refused, for the game would only
-                                               count if the loan can be paid back
+    1  game::play(coin)                        entry, not public: refused, because the game would
+                                               only count if the loan can be repaid
     2  loan::repay(pool, coin, receipt)        the receipt is consumed: the clique is cold again
 
 Source: `move_functions.rs` and `private_entry_arguments.rs` of `sui-adapter`; the Move Book, "Entry
@@ -34,11 +34,11 @@ from nexus_tools.sui.types.execution_status import ArgumentErrorKind, ErrorKind
 from nexus_tools.sui.types.object import Shared
 from nexus_tools.sui.types.transaction import MakeMoveVec
 
-# --- Which
+# --- Callable functions
 
 
 def check_functions(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
-    """Refuse functions that return references, and those that are not for transactions."""
+    """Refuse functions that return references or that transactions may not call."""
     if context.mode is Mode.INSPECT:
         return
     for command in context.in_turn(commands):
@@ -70,11 +70,11 @@ def _is_private_generic(function: Function) -> bool:
     return is_internal(function.module.address, function.module.name, function.name)
 
 
-# --- With which values
+# --- Their arguments
 
 
 class Cliques:
-    """Disjoint sets of values, each with the number of its hot potatoes."""
+    """Disjoint sets of values, each with its number of hot potatoes."""
 
     __slots__ = ("_heat", "_parent")
 
@@ -83,48 +83,48 @@ class Cliques:
         self._heat: list[float] = []
 
     def new(self) -> int:
-        """A clique of its own."""
+        """Add an empty clique."""
         self._parent.append(len(self._parent))
         self._heat.append(0)
         return len(self._parent) - 1
 
     def merge(self, cliques: Iterable[int]) -> int:
-        """One clique of all these."""
+        """Merge cliques into one."""
         roots = {self._root(clique) for clique in cliques}
         if not roots:
             return self.new()
-        merged = roots.pop()
+        target = roots.pop()
         for root in roots:
-            self._parent[root] = merged
-            self._heat[merged] += self._heat[root]
-        return merged
+            self._parent[root] = target
+            self._heat[target] += self._heat[root]
+        return target
 
     def is_hot(self, clique: int) -> bool:
-        """Whether there is a hot potato in the clique."""
+        """Return whether the clique holds a hot potato."""
         return self._heat[self._root(clique)] > 0
 
     def heat(self, clique: int) -> None:
-        """A hot potato comes into being."""
+        """Count a new hot potato."""
         self._heat[self._root(clique)] += 1
 
     def cool(self, clique: int) -> None:
-        """A hot potato is consumed."""
+        """Count a consumed hot potato."""
         self._heat[self._root(clique)] -= 1
 
     def heat_for_ever(self, clique: int) -> None:
-        """A shared object is consumed."""
+        """Keep the clique hot forever, because a shared object was consumed."""
         self._heat[self._root(clique)] = inf
 
     def _root(self, clique: int) -> int:
         while self._parent[clique] != clique:
-            # Each look halves the way for the next one.
+            # Path halving: each lookup halves the path for the next one.
             self._parent[clique] = self._parent[self._parent[clique]]
             clique = self._parent[clique]
         return clique
 
 
 def check_entry_arguments(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
-    """Refuse arguments that something else depends on, which could force what happens next."""
+    """Refuse arguments of private entry functions that could force later commands."""
     if context.mode is Mode.INSPECT or not any(map(_is_non_public_entry, commands)):
         return
     check = _EntryArguments()
@@ -139,22 +139,22 @@ class _EntryArguments:
         self._vectors_of_shared: set[ValueSlot] = set()
 
     def command(self, command: TypedCommand) -> None:
-        """Follow one command."""
-        arguments = [each for each in command.arguments if each.argument is not None]
-        used = [self._use(argument) for argument in arguments]
+        """Process one command."""
+        arguments = [use for use in command.arguments if use.argument is not None]
+        cliques = [self._use(argument) for argument in arguments]
         if _is_non_public_entry(command):
-            self._refuse_hot(arguments, used)
-        merged = self._cliques.merge(used)
+            self._refuse_hot(arguments, cliques)
+        clique = self._cliques.merge(cliques)
         if any(self._takes_shared_object(argument) for argument in arguments):
-            # The vector only holds the objects: they are consumed by who takes the vector.
+            # The vector only holds the objects. The command that takes the vector consumes them.
             if isinstance(command.command, MakeMoveVec):
                 self._vectors_of_shared.update(command.results)
             else:
-                self._cliques.heat_for_ever(merged)
+                self._cliques.heat_for_ever(clique)
         for slot in command.results:
-            self._of_slots[slot] = merged
+            self._of_slots[slot] = clique
             if slot.is_hot_potato:
-                self._cliques.heat(merged)
+                self._cliques.heat(clique)
 
     def _use(self, argument: TypedArgument) -> int:
         clique = self._of_slots.get(argument.slot)
@@ -179,7 +179,10 @@ class _EntryArguments:
 
 
 def _is_input(slot: ValueSlot) -> bool:
-    """Whether this is no result: objects without `store` would seem to be hot potatoes."""
+    """Return whether the slot is not a result.
+
+    Input objects without `store` would otherwise count as hot potatoes.
+    """
     return slot.input is not None or slot.is_gas_coin
 
 

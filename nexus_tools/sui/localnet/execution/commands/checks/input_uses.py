@@ -1,4 +1,4 @@
-"""What the inputs of a transaction may be used for, and that bytes are values of their types.
+"""Checks of how commands use inputs, and that bytes are valid values of their types.
 
 Source: `input_arguments.rs` of `sui-adapter`.
 """
@@ -28,7 +28,7 @@ from nexus_tools.sui.types.type_tag import RECEIVING, StructTag, TypeTag
 def check_inputs(
     context: ExecutionContext, typer: ArgumentTyper, commands: Sequence[TypedCommand]
 ) -> None:
-    """Give bytes and tickets their values, and check how objects are used."""
+    """Decode bytes and receiving tickets, and check how commands use objects."""
     _fill(context, typer.pure)
     _fill(context, typer.receiving)
     for command in context.in_turn(commands):
@@ -81,9 +81,9 @@ def _is_receiving(context: ExecutionContext, tag: TypeTag) -> bool:
     )
 
 
-def _check_object(argument: TypedArgument, taken: InputObject) -> None:
-    """Refuse to take or to change an object that is only read."""
-    if taken.mutable:
+def _check_object(argument: TypedArgument, input_object: InputObject) -> None:
+    """Refuse to move or change a read-only object."""
+    if input_object.mutable:
         return
     if argument.usage is Usage.BORROW_MUTABLY:
         raise argument_failed(argument.index, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
@@ -92,7 +92,7 @@ def _check_object(argument: TypedArgument, taken: InputObject) -> None:
 
 
 def _check_gas_coin(command: TypedCommand) -> None:
-    """Refuse to take the gas coin, which only `TransferObjects` may."""
+    """Refuse to move the gas coin, which only `TransferObjects` may do."""
     for argument in command.arguments:
         if argument.slot.is_gas_coin and argument.moves:
             raise argument_failed(argument.index, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)

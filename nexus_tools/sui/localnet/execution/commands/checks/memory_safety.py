@@ -1,4 +1,4 @@
-"""That values are used while they are there, and that references to them do not collide.
+"""The check that used values still exist and that references to them do not conflict.
 
 Source: `memory_safety.rs` of `sui-adapter`.
 """
@@ -23,13 +23,13 @@ from nexus_tools.sui.localnet.execution.errors import argument_failed
 from nexus_tools.sui.types.execution_status import ArgumentErrorKind
 from nexus_tools.sui.types.transaction import MergeCoins, SplitCoins
 
-Given = tuple[TypedArgument, BorrowedReference]
+ReferenceArgument = tuple[TypedArgument, BorrowedReference]
 
 
 def check_memory_safety(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
-    """Refuse uses of values that are gone, and references of which one is in the way of another.
+    """Refuse uses of moved values and conflicting references.
 
-    Copies are marked whose values are borrowed.
+    Mark copies whose values are borrowed.
     """
     check = _MemorySafety(context.gas_slot, commands)
     for command in context.in_turn(commands):
@@ -44,37 +44,37 @@ class _MemorySafety:
         self._references: dict[ValueSlot, BorrowedReference] = {}
 
     def command(self, command: TypedCommand) -> None:
-        """Follow one command."""
+        """Process one command."""
         if self._is_without_conflict(command):
             for argument in command.arguments:
                 self._use_value(argument)
             return
-        given: list[Given] = []
+        arguments: list[ReferenceArgument] = []
         for argument in command.arguments:
             reference = self._use(argument)
             if reference is not None:
-                given.append((argument, reference))
+                arguments.append((argument, reference))
         returned: Sequence[BorrowedReference] = ()
         if isinstance(command.loaded, LoadedFunction):
-            returned = self._call(command, given)
+            returned = self._call(command, arguments)
         elif isinstance(command.command, SplitCoins | MergeCoins):
-            _check_write(*given[0])
-        for _, reference in given:
+            _check_write(*arguments[0])
+        for _, reference in arguments:
             self._graph.release(reference)
         self._keep(command, returned)
 
     def _is_without_conflict(self, command: TypedCommand) -> bool:
-        """Whether no reference can be in the way, so that none need be followed.
+        """Return whether references cannot conflict, so that they need not be followed.
 
-        So it is with nearly all commands: no reference is alive, none is returned, and each
-        argument is of another place, so that those which the command itself borrows do not meet.
+        This is true for nearly all commands: no reference is live, none is returned, and each
+        argument uses another slot, so the references that the command itself borrows do not meet.
         """
         if self._references or any(slot.reference is not None for slot in command.results):
             return False
         return len({argument.slot for argument in command.arguments}) == len(command.arguments)
 
     def _use(self, argument: TypedArgument) -> BorrowedReference | None:
-        """What the command gets; a reference, if it is one."""
+        """Return the reference that the command receives, or None for a value."""
         slot, borrowed = argument.slot, self._graph.is_borrowed(argument.slot)
         if argument.moves and borrowed:
             raise argument_failed(argument.index, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
@@ -85,39 +85,43 @@ class _MemorySafety:
         return None if slot.reference is None else self._use_reference(argument)
 
     def _use_value(self, argument: TypedArgument) -> None:
-        """Note that a slot is empty behind an argument that moves its value."""
+        """Mark a slot as empty after an argument that moves its value."""
         if argument.slot in self._empty:
             raise argument_failed(argument.index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
         if argument.moves:
             self._empty.add(argument.slot)
 
     def _use_reference(self, argument: TypedArgument) -> BorrowedReference | None:
-        # The last use hands on the reference itself, earlier ones a copy of it. READ hands on a
-        # value, and no reference; FREEZE a copy that is immutable, even when it is the last use.
+        # The last use passes the reference itself, earlier uses pass a copy of it. READ passes a
+        # value instead of a reference. FREEZE passes an immutable copy, even as the last use.
         reference = self._references[argument.slot]
         if argument.moves:
             del self._references[argument.slot]
             if argument.usage is Usage.BY_VALUE:
                 return reference
-        used: BorrowedReference | None = None
+        passed: BorrowedReference | None = None
         if argument.usage is not Usage.READ:
             mutable = reference.mutable and argument.usage is Usage.BY_VALUE
-            used = self._graph.copy(reference, mutable=mutable)
+            passed = self._graph.copy(reference, mutable=mutable)
         if argument.moves:
             self._graph.release(reference)
-        return used
+        return passed
 
-    def _call(self, command: TypedCommand, given: Sequence[Given]) -> list[BorrowedReference]:
-        references = [reference for _, reference in given]
-        wrong = not_transferable(references)
-        if wrong is not None:
-            index = next(argument.index for argument, reference in given if reference is wrong)
+    def _call(
+        self, command: TypedCommand, arguments: Sequence[ReferenceArgument]
+    ) -> list[BorrowedReference]:
+        references = [reference for _, reference in arguments]
+        conflict = not_transferable(references)
+        if conflict is not None:
+            index = next(
+                argument.index for argument, reference in arguments if reference is conflict
+            )
             raise argument_failed(index, ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT)
         mutable = [slot.reference for slot in command.results if slot.reference is not None]
         return self._graph.call(references, mutable)
 
     def _keep(self, command: TypedCommand, returned: Sequence[BorrowedReference]) -> None:
-        """Note the references that are used later; the others end at once."""
+        """Keep the references that later commands use, and release the others."""
         slots = (slot for slot in command.results if slot.reference is not None)
         for slot, reference in zip(slots, returned, strict=True):
             if self._is_used(slot):

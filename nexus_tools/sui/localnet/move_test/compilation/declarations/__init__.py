@@ -1,7 +1,7 @@
-"""What the framework offers to tests or to sources alone, and what no bytecode of a release has.
+"""The test-only and source-only declarations of the framework, which no released bytecode has.
 
-A function without a body is native: `testing_natives`, `framework_natives`, `tx_context_natives`
-and `scenario_natives` have those. All names are those that the framework documents.
+A function without a body is native and implemented in `testing_natives`, `framework_natives`,
+`tx_context_natives` or `scenario_natives`. All names are those that the framework documents.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ DECLARATIONS: Mapping[str, str] = {
     "sui_system::governance_test_utils": GOVERNANCE,
     "sui_system::sui_system": SUI_SYSTEM,
 }
-"""Module -> the functions and datatypes that it has in tests."""
+"""The test-only functions and datatypes by module."""
 
 TEST_MACROS: Mapping[str, str] = {"std::unit_test": UNIT_TEST_MACROS}
-"""Module -> the macros that it has in tests alone."""
+"""The test-only macros by module."""

@@ -1,4 +1,4 @@
-"""Functions that modules of the framework have in tests alone, by what they are called with."""
+"""The signatures of test-only functions in modules of the framework."""
 
 from collections.abc import Mapping
 
@@ -207,7 +207,7 @@ FRAMEWORK: Mapping[str, str] = {
     "sui::transfer_policy": _TRANSFER_POLICY,
     "sui::tx_context": _TX_CONTEXT,
 }
-"""Module -> its functions for tests."""
+"""The test-only functions by module."""
 
 UNIT_TEST_MACROS = """
 public macro fun assert_eq<$T: drop>($left: $T, $right: $T) {

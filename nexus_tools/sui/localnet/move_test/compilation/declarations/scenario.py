@@ -1,4 +1,4 @@
-"""What `sui::test_scenario` offers: transactions and their objects within one test."""
+"""The declarations of `sui::test_scenario`: transactions and their objects within one test."""
 
 TEST_SCENARIO = """
 const EEmptyInventory: u64 = 3;

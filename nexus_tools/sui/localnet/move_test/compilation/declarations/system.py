@@ -1,6 +1,6 @@
-"""What tests of validators, stakes and epochs have: the test-only half of `0x3`.
+"""The test-only declarations of `0x3`, for tests of validators, stakes and epochs.
 
-What makes a network of validators is native: `system_natives` has it.
+The functions that make a network of validators are native, in `system_natives`.
 """
 
 SUI_SYSTEM = """

@@ -1,6 +1,6 @@
-"""Modules for tests that the framework's packages have beside their sources, for everyone's tests.
+"""Test utility modules that the framework's packages provide for all tests.
 
-They stand on public functions.
+They use public functions.
 """
 
 KIOSK = """

@@ -1,14 +1,14 @@
 from nexus_tools.sui.localnet.execution.commands.checks.function_access import Cliques
 
 
-def test_values_of_one_command_share_their_heat():
+def test_values_of_one_command_share_a_clique():
     cliques = Cliques()
     one, other, apart = cliques.new(), cliques.new(), cliques.new()
     cliques.heat(cliques.merge([one, other]))
     assert [cliques.is_hot(clique) for clique in (one, other, apart)] == [True, True, False]
 
 
-def test_a_clique_cools_when_its_last_hot_potato_is_consumed():
+def test_clique_is_cold_after_its_last_hot_potato_is_consumed():
     cliques = Cliques()
     one, other = cliques.new(), cliques.new()
     cliques.heat(one)
@@ -20,7 +20,7 @@ def test_a_clique_cools_when_its_last_hot_potato_is_consumed():
     assert not cliques.is_hot(merged)
 
 
-def test_a_consumed_shared_object_keeps_a_clique_hot():
+def test_consumed_shared_object_keeps_a_clique_hot():
     cliques = Cliques()
     clique = cliques.new()
     cliques.heat_for_ever(clique)
@@ -28,6 +28,6 @@ def test_a_consumed_shared_object_keeps_a_clique_hot():
     assert cliques.is_hot(cliques.merge([clique, cliques.new()]))
 
 
-def test_a_command_without_arguments_has_a_clique_of_its_own():
+def test_command_without_arguments_has_its_own_clique():
     cliques = Cliques()
     assert cliques.merge([]) != cliques.merge([])

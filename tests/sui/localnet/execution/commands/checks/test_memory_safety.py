@@ -1,4 +1,4 @@
-"""References that commands return, which inspections may use: what they point to stays intact."""
+"""References that commands return, as inspections may use them. Their targets stay intact."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def modules(move_builder):
 
 
 class Pairs:
-    """A transaction over one pair, (1, 2), which is inspected."""
+    """An inspected transaction over one pair, (1, 2)."""
 
     def __init__(self, world, build, package):
         self._world = world
@@ -49,20 +49,23 @@ class Pairs:
         self.pair = self.call("new")
 
     def call(self, function, *arguments):
-        given = [self._build.u64(each) if isinstance(each, int) else each for each in arguments]
+        given = [
+            self._build.u64(argument) if isinstance(argument, int) else argument
+            for argument in arguments
+        ]
         return self._build.move_call(self._package, "pairs", function, given)
 
     def inspect(self):
         return self._world.execute(self._world.data(self._build), Mode.INSPECT)
 
     def returned(self):
-        """What the last command returns, as a u64."""
+        """Return the result of the last command as a u64."""
         result = self.inspect()
         assert result.effects.status == Success(), result.failure
         return u64.decode(result.command_results[-1].return_values[0][1])
 
     def refused(self):
-        """What is wrong with which argument, and the command."""
+        """Return the kind of the argument error, the argument, and the command."""
         status = self.inspect().effects.status
         assert isinstance(status, ExecutionFailure)
         assert isinstance(status.error.data, CommandArgumentError)
@@ -75,68 +78,68 @@ def pairs(world, build, modules):
     return Pairs(world, build, package.id)
 
 
-def test_what_is_written_through_a_reference_is_there_afterwards(pairs):
+def test_write_through_a_reference_is_visible_afterwards(pairs):
     left = pairs.call("left_mut", pairs.pair)
     pairs.call("set", left, 40)
     pairs.call("sum", pairs.pair)
     assert pairs.returned() == 42
 
 
-def test_a_mutable_reference_serves_as_an_immutable_one(pairs):
+def test_mutable_reference_is_accepted_as_immutable(pairs):
     left = pairs.call("left_mut", pairs.pair)
     pairs.call("get", left)
     pairs.call("get", left)
     assert pairs.returned() == 1
 
 
-def test_what_a_reference_refers_to_can_be_copied(pairs):
+def test_target_of_a_reference_can_be_copied(pairs):
     left, target = pairs.call("left", pairs.pair), pairs.call("new")
     pairs.call("set", pairs.call("left_mut", target), left)
     pairs.call("sum", target)
     assert pairs.returned() == 3
 
 
-def test_an_immutable_reference_does_not_serve_as_a_mutable_one(pairs):
+def test_immutable_reference_is_refused_as_mutable(pairs):
     pairs.call("set", pairs.call("left", pairs.pair), 5)
     assert pairs.refused() == (ArgumentErrorKind.TYPE_MISMATCH, 0, 2)
 
 
-def test_two_references_of_one_call_are_apart(pairs):
+def test_two_references_of_one_call_are_distinct(pairs):
     both = pairs.call("both_mut", pairs.pair)
     pairs.call("swap", both[0], both[1])
     pairs.call("get", pairs.call("left", pairs.pair))
     assert pairs.returned() == 2
 
 
-def test_one_mutable_reference_is_not_given_twice(pairs):
+def test_mutable_reference_cannot_be_passed_twice(pairs):
     left = pairs.call("left_mut", pairs.pair)
     pairs.call("swap", left, left)
     # The first is a copy; the second, its last use, is the reference itself.
     assert pairs.refused() == (ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT, 1, 2)
 
 
-def test_a_reference_into_a_value_is_in_the_way_of_changing_the_value(pairs):
+def test_reference_into_a_value_prevents_changes_of_the_value(pairs):
     left = pairs.call("left", pairs.pair)
     pairs.call("left_mut", pairs.pair)
     pairs.call("get", left)
     assert pairs.refused() == (ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT, 0, 2)
 
 
-def test_a_reference_that_is_not_used_again_is_in_nobodys_way(pairs):
+def test_unused_reference_prevents_nothing(pairs):
     pairs.call("get", pairs.call("left", pairs.pair))
     pairs.call("set", pairs.call("left_mut", pairs.pair), 7)
     pairs.call("sum", pairs.pair)
     assert pairs.returned() == 9
 
 
-def test_a_value_that_is_copied_while_it_is_borrowed_stays(pairs):
+def test_value_copied_while_borrowed_stays(pairs):
     left = pairs.call("left", pairs.pair)
     pairs.call("take", pairs.pair)
     pairs.call("get", left)
     assert pairs.returned() == 1
 
 
-def test_a_coin_that_is_borrowed_is_not_moved(world, build):
+def test_borrowed_coin_cannot_be_moved(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 9)))
     build.merge_coins(coin, [coin])
     wrong = CommandArgumentError(1, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
